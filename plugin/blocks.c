@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "errno_keep.h"
+
+/* Under AddressSanitizer an idle block is poisoned, and a lent one beyond what was asked for. */
+#if defined(__SANITIZE_ADDRESS__)
+#define BLOCKS_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BLOCKS_POISON 1
+#endif
+#endif
+#if defined(BLOCKS_POISON)
+#include <sanitizer/asan_interface.h>
+#define POISON(ptr, size) ASAN_POISON_MEMORY_REGION(ptr, size)
+#define UNPOISON(ptr, size) ASAN_UNPOISON_MEMORY_REGION(ptr, size)
+#else
+#define POISON(ptr, size) ((void)(ptr), (void)(size))
+#define UNPOISON(ptr, size) ((void)(ptr), (void)(size))
+#endif
+
+#define LENT UINT32_C(0x4c454e54)
+#define IDLE UINT32_C(0x49444c45)
+#define SMALLEST_LOG2 8
+
+/* Before each block's bytes; as long as the alignment, so that they keep it. */
+struct block {
+    _Alignas(BLOCK_ALIGN) struct block *next; /* in its bin while idle, in its list while lent */
+    struct block **link;                      /* what points to it in its list; NULL: in none */
+    size_t size;                              /* of the bytes that follow */
+    uint32_t bin;                             /* BLOCK_BINS: too large to be kept */
+    uint32_t state;                           /* LENT or IDLE */
+};
+_Static_assert(sizeof(struct block) == BLOCK_ALIGN, "the bytes after the head are aligned");
+
+static unsigned log2_floor(size_t n)
+{
+    return 63 - (unsigned)__builtin_clzll(n);
+}
+
+/* The bin that holds size bytes, and the size that blocks in it have. */
+static uint32_t bin_of(size_t size, size_t *rounded)
+{
+    unsigned power, quarter;
+
+    if (size <= (size_t)1 << SMALLEST_LOG2) {
+        *rounded = (size_t)1 << SMALLEST_LOG2;
+        return 0;
+    }
+    power = log2_floor(size - 1);
+    quarter = (unsigned)((size - 1) >> (power - 2)) & 3;
+    *rounded = ((size_t)1 << power) + ((size_t)(quarter + 1) << (power - 2));
+    return (power - SMALLEST_LOG2) * 4 + quarter + 1;
+}
+
+static struct block *head_of(const void *ptr)
+{
+    return (struct block *)((char *)(uintptr_t)ptr - sizeof(struct block));
+}
+
+void blocks_init(struct blocks *b, uint64_t idle_max)
+{
+    memset(b, 0, sizeof *b);
+    b->idle_max = idle_max;
+}
+
+static struct block *from_system(struct blocks *b, size_t size, uint32_t bin)
+{
+    int saved = errno;
+    struct block *block = aligned_alloc(BLOCK_ALIGN, sizeof *block + size);
+
+    errno_keep(saved);
+    if (!block)
+        return NULL;
+    block->size = size;
+    block->bin = bin;
+    b->held += sizeof *block + size;
+    return block;
+}
+
+static void to_system(struct blocks *b, struct block *block)
+{
+    int saved = errno;
+
+    b->held -= sizeof *block + block->size;
+    UNPOISON(block + 1, block->size);
+    free(block);
+    errno_keep(saved);
+}
+
+static struct block *from_idle(struct blocks *b, uint32_t bin)
+{
+    struct block *block = b->idle[bin];
+
+    if (!block)
+        return NULL;
+    b->idle[bin] = block->next;
+    b->idle_bytes -= sizeof *block + block->size;
+    if (--b->count[bin] < b->low[bin])
+        b->low[bin] = b->count[bin];
+    return block;
+}
+
+void *blocks_take(struct blocks *b, size_t size)
+{
+    struct block *block = NULL;
+    size_t rounded = 0;
+    uint32_t bin;
+
+    if (size > SIZE_MAX / 4)
+        return NULL;
+    bin = bin_of(size, &rounded);
+    if (bin < BLOCK_BINS) {
+        block = from_idle(b, bin);
+    } else {
+        bin = BLOCK_BINS;
+        rounded = (size + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
+    }
+    if (!block)
+        block = from_system(b, rounded, bin);
+    if (!block)
+        return NULL;
+    block->state = LENT;
+    block->link = NULL;
+    POISON(block + 1, block->size);
+    UNPOISON(block + 1, size);
+    return block + 1;
+}
+
+void *blocks_take_into(struct blocks *b, struct block_list *list, size_t size)
+{
+    void *ptr = blocks_take(b, size);
+    struct block *block;
+
+    if (!ptr)
+        return NULL;
+    block = head_of(ptr);
+    block->next = list->first;
+    block->link = &list->first;
+    if (block->next)
+        block->next->link = &block->next;
+    list->first = block;
+    return ptr;
+}
+
+static void unlink_block(struct block *block)
+{
+    if (!block->link)
+        return;
+    *block->link = block->next;
+    if (block->next)
+        block->next->link = block->link;
+    block->link = NULL;
+}
+
+void blocks_give(struct blocks *b, void *ptr)
+{
+    struct block *block;
+    uint64_t bytes;
+
+    if (!ptr)
+        return;
+    block = head_of(ptr);
+    if (block->state != LENT)
+        return;
+    unlink_block(block);
+    bytes = sizeof *block + block->size;
+    if (block->bin < BLOCK_BINS && b->idle_bytes + bytes > b->idle_max)
+        blocks_trim(b);
+    block->state = IDLE;
+    if (block->bin == BLOCK_BINS || b->idle_bytes + bytes > b->idle_max) {
+        to_system(b, block);
+        return;
+    }
+    POISON(block + 1, block->size);
+    block->next = b->idle[block->bin];
+    b->idle[block->bin] = block;
+    b->count[block->bin]++;
+    b->idle_bytes += bytes;
+}
+
+void blocks_give_list(struct blocks *b, struct block_list *list)
+{
+    while (list->first)
+        blocks_give(b, list->first + 1);
+}
+
+size_t blocks_size(const void *ptr)
+{
+    const struct block *block = head_of(ptr);
+
+    UNPOISON(ptr, block->size);
+    return block->size;
+}
+
+void blocks_trim(struct blocks *b)
+{
+    for (uint32_t bin = 0; bin < BLOCK_BINS; bin++) {
+        for (uint32_t n = b->low[bin]; n; n--)
+            to_system(b, from_idle(b, bin));
+        b->low[bin] = b->count[bin];
+    }
+}
+
+void blocks_clear(struct blocks *b)
+{
+    for (uint32_t bin = 0; bin < BLOCK_BINS; bin++)
+        while (b->idle[bin])
+            to_system(b, from_idle(b, bin));
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* gzip (RFC 1952) and deflate, which is the zlib format (RFC 1950), by zlib. */
+#include "coder.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "coding.h"
+
+/* zlib's lengths are 32 bit: longer input and output go by in slices. */
+#define SLICE ((size_t)1 << 30)
+#define GZIP_WRAP 16
+
+static uInt slice_of(size_t len)
+{
+    return (uInt)(len < SLICE ? len : SLICE);
+}
+
+/* zlib's state comes from the pool's blocks, and returns there when a coder is dropped. */
+static voidpf zlib_take(voidpf opaque, uInt items, uInt size)
+{
+    return blocks_take(opaque, (size_t)items * size);
+}
+
+static void zlib_give(voidpf opaque, voidpf ptr)
+{
+    blocks_give(opaque, ptr);
+}
+
+static void zlib_memory(z_stream *z, struct blocks *blocks)
+{
+    memset(z, 0, sizeof *z);
+    z->zalloc = zlib_take;
+    z->zfree = zlib_give;
+    z->opaque = blocks;
+}
+
+/* ---- encoder ----------------------------------------------------------------------------------
+ */
+
+/* With little room left deflate writes here: a flush into fewer than 7 bytes of room would repeat
+ * its marker, with 1 byte of room for ever. */
+#define SPILL 64
+
+struct encoder {
+    struct coder base;
+    z_stream z;
+    int level;
+    bool more;  /* deflate stopped for want of room */
+    bool ended; /* deflate has written its last byte, to out or to spill */
+    uint8_t spill_pos;
+    uint8_t spill_len;
+    uint8_t spill[SPILL];
+};
+
+/* Window and memory fitted to a known length: what a long body needs is 268 KB, a short one 18.
+ * The window reaches back (1 << bits) - 262 bytes.  windowBits 8 is not to be had for gzip, and
+ * memLevel 9 is slower than 8 and not smaller. */
+static const struct fit {
+    int64_t length;
+    int window;
+    int memory;
+} fits[] = {
+    {(1 << 10) - 262, 10, 4},
+    {(1 << 12) - 262, 12, 6},
+    {(1 << 14) - 262, 14, 7},
+    {INT64_MAX, 15, 8},
+};
+
+static const struct fit *encoder_fit(int64_t length)
+{
+    const struct fit *fit = fits;
+
+    if (length < 0)
+        length = INT64_MAX;
+    while (fit->length < length)
+        fit++;
+    return fit;
+}
+
+static uint64_t encoder_key(const struct coder_want *want)
+{
+    return (uint64_t)encoder_fit(want->length)->window |
+           (want->coding == CODING_GZIP ? GZIP_WRAP : 0);
+}
+
+static struct coder *encoder_make(struct blocks *blocks, const struct coder_want *want)
+{
+    const struct fit *fit = encoder_fit(want->length);
+    struct encoder *e = blocks_take(blocks, sizeof *e);
+
+    if (!e)
+        return NULL;
+    memset(e, 0, sizeof *e);
+    zlib_memory(&e->z, blocks);
+    e->level = want->level;
+    if (deflateInit2(&e->z, e->level, Z_DEFLATED,
+                     fit->window + (want->coding == CODING_GZIP ? GZIP_WRAP : 0), fit->memory,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        blocks_give(blocks, e);
+        return NULL;
+    }
+    return &e->base;
+}
+
+/* Without a deflateSetHeader the gzip header has mtime 0: equal bodies give equal bytes. */
+static bool encoder_start(struct coder *coder, const struct coder_want *want)
+{
+    struct encoder *e = (struct encoder *)coder;
+
+    e->more = e->ended = false;
+    e->spill_pos = e->spill_len = 0;
+    if (deflateReset(&e->z) != Z_OK)
+        return false;
+    if (e->level == want->level)
+        return true;
+    e->z.avail_in = e->z.avail_out = 0;
+    e->level = want->level;
+    return deflateParams(&e->z, e->level, Z_DEFAULT_STRATEGY) == Z_OK;
+}
+
+static void encoder_drain(struct encoder *e, struct coder_io *io)
+{
+    size_t n = (size_t)(e->spill_len - e->spill_pos);
+
+    if (n > io->out_len)
+        n = io->out_len;
+    memcpy(io->out, e->spill + e->spill_pos, n);
+    io->out += n;
+    io->out_len -= n;
+    e->spill_pos = (uint8_t)(e->spill_pos + n);
+    if (e->spill_pos == e->spill_len)
+        e->spill_pos = e->spill_len = 0;
+}
+
+/* One call of deflate, into out or into the empty spill.  False: zlib is at odds with itself. */
+static bool encoder_step(struct encoder *e, int flush, struct coder_io *io)
+{
+    bool direct = io->out_len >= SPILL;
+    uInt in_len = slice_of(io->in_len);
+    uInt out_len = direct ? slice_of(io->out_len) : SPILL;
+    int status;
+
+    e->z.next_in = (Bytef *)(uintptr_t)io->in;
+    e->z.avail_in = in_len;
+    e->z.next_out = direct ? io->out : e->spill;
+    e->z.avail_out = out_len;
+    status = deflate(&e->z, in_len == io->in_len ? flush : Z_NO_FLUSH);
+    io->in += in_len - e->z.avail_in;
+    io->in_len -= in_len - e->z.avail_in;
+    out_len -= e->z.avail_out;
+    if (direct) {
+        io->out += out_len;
+        io->out_len -= out_len;
+    } else {
+        e->spill_len = (uint8_t)out_len;
+    }
+    e->more = !e->z.avail_out;
+    e->ended = status == Z_STREAM_END;
+    if (status == Z_BUF_ERROR) /* nothing to do is no failure, as long as no work is left */
+        return !in_len || !e->z.avail_out;
+    return status == Z_OK || status == Z_STREAM_END;
+}
+
+static terse_status encoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
+{
+    static const int flush[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
+    struct encoder *e = (struct encoder *)coder;
+    bool complete = operation == TERSE_RUN && !io->in_len && !e->more;
+
+    for (;;) {
+        encoder_drain(e, io);
+        if (e->spill_len)
+            return TERSE_MORE;
+        if (e->ended)
+            return TERSE_END;
+        if (complete)
+            return TERSE_OK;
+        if (e->more && !io->out_len)
+            return TERSE_MORE;
+        if (!encoder_step(e, flush[operation], io))
+            return TERSE_E_BROKEN;
+        complete = !io->in_len && !e->more && operation != TERSE_FINISH;
+    }
+}
+
+static uint64_t encoder_bytes(const struct coder *coder)
+{
+    uint64_t window = coder->key & 15;
+    const struct fit *fit = fits;
+
+    while ((uint64_t)fit->window != window)
+        fit++;
+    return (UINT64_C(1) << (window + 2)) + (UINT64_C(1) << (fit->memory + 9)) + 6144 +
+           sizeof(struct encoder);
+}
+
+static void encoder_drop(struct blocks *blocks, struct coder *coder)
+{
+    struct encoder *e = (struct encoder *)coder;
+
+    deflateEnd(&e->z);
+    blocks_give(blocks, e);
+}
+
+const struct coder_kind coder_zlib_encoder = {
+    .kept = true,
+    .key = encoder_key,
+    .make = encoder_make,
+    .start = encoder_start,
+    .run = encoder_run,
+    .bytes = encoder_bytes,
+    .drop = encoder_drop,
+};
+
+/* ---- decoder ----------------------------------------------------------------------------------
+ */
+
+struct decoder {
+    struct coder base;
+    z_stream z;
+    bool gzip;
+    bool between; /* a member has ended, and no byte of another has come */
+};
+
+/* One inflater serves both formats. */
+static uint64_t decoder_key(const struct coder_want *want)
+{
+    (void)want;
+    return 0;
+}
+
+static struct coder *decoder_make(struct blocks *blocks, const struct coder_want *want)
+{
+    struct decoder *d = blocks_take(blocks, sizeof *d);
+
+    (void)want;
+    if (!d)
+        return NULL;
+    memset(d, 0, sizeof *d);
+    zlib_memory(&d->z, blocks);
+    if (inflateInit2(&d->z, MAX_WBITS) != Z_OK) {
+        blocks_give(blocks, d);
+        return NULL;
+    }
+    return &d->base;
+}
+
+static bool decoder_start(struct coder *coder, const struct coder_want *want)
+{
+    struct decoder *d = (struct decoder *)coder;
+
+    d->gzip = want->coding == CODING_GZIP;
+    d->between = false;
+    return inflateReset2(&d->z, MAX_WBITS + (d->gzip ? GZIP_WRAP : 0)) == Z_OK;
+}
+
+static terse_status decoder_step(struct decoder *d, struct coder_io *io)
+{
+    uInt in_len = slice_of(io->in_len), out_len = slice_of(io->out_len);
+    int status;
+
+    d->z.next_in = (Bytef *)(uintptr_t)io->in;
+    d->z.avail_in = in_len;
+    d->z.next_out = io->out;
+    d->z.avail_out = out_len;
+    status = inflate(&d->z, Z_NO_FLUSH);
+    io->in += in_len - d->z.avail_in;
+    io->in_len -= in_len - d->z.avail_in;
+    io->out += out_len - d->z.avail_out;
+    io->out_len -= out_len - d->z.avail_out;
+    if (status == Z_STREAM_END)
+        d->between = true;
+    else if (status == Z_MEM_ERROR)
+        return TERSE_E_NOMEM;
+    else if (status == Z_BUF_ERROR) /* nothing to do: for want of input or of room */
+        return in_len && out_len ? TERSE_E_DATA : TERSE_OK;
+    else if (status != Z_OK)
+        return TERSE_E_DATA;
+    return TERSE_OK;
+}
+
+static terse_status decoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
+{
+    struct decoder *d = (struct decoder *)coder;
+    terse_status status;
+
+    for (;;) {
+        if (d->between) {
+            if (!io->in_len)
+                return operation == TERSE_FINISH ? TERSE_END : TERSE_OK;
+            /* gzip members may follow one another (RFC 1952 section 2.2) */
+            if (!d->gzip || inflateReset(&d->z) != Z_OK)
+                return TERSE_E_DATA;
+            d->between = false;
+        }
+        status = decoder_step(d, io);
+        if (status < 0)
+            return status;
+        if (d->between)
+            continue;
+        if (!io->out_len)
+            return TERSE_MORE;
+        if (!io->in_len)
+            return operation == TERSE_FINISH ? TERSE_E_DATA : TERSE_OK;
+    }
+}
+
+static uint64_t decoder_bytes(const struct coder *coder)
+{
+    (void)coder;
+    return 40 * 1024 + sizeof(struct decoder);
+}
+
+static void decoder_drop(struct blocks *blocks, struct coder *coder)
+{
+    struct decoder *d = (struct decoder *)coder;
+
+    inflateEnd(&d->z);
+    blocks_give(blocks, d);
+}
+
+const struct coder_kind coder_zlib_decoder = {
+    .kept = true,
+    .key = decoder_key,
+    .make = decoder_make,
+    .start = decoder_start,
+    .run = decoder_run,
+    .bytes = decoder_bytes,
+    .drop = decoder_drop,
+};

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* zstd (RFC 8878) with windows of up to 8 MB (RFC 9659).  Making a context costs more than coding a
+ * small body, so contexts are kept. */
+#include "coder.h"
+
+#include <string.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#define WINDOW_MIN 10
+#define WINDOW_MAX 23
+
+static terse_status failure_of(size_t result, terse_status otherwise)
+{
+    return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? TERSE_E_NOMEM : otherwise;
+}
+
+/* ---- encoder ----------------------------------------------------------------------------------
+ */
+
+struct encoder {
+    struct coder base;
+    ZSTD_CCtx *context;
+};
+
+/* The window that a level has by itself when the length is not known.  Levels from 20 would pass
+ * 8 MB, those from 17 are at it. */
+static int level_window(int level)
+{
+    return level < 2 ? 19 : level < 3 ? 20 : level < 9 ? 21 : level < 17 ? 22 : WINDOW_MAX;
+}
+
+/* No table that a level has by itself is smaller, as log2 of its entries. */
+static int level_table(int level)
+{
+    return level < 3 ? 12 : level < 5 ? 16 : level < 9 ? 18 : 20;
+}
+
+/* Streams are given no pledge, for a body may turn out shorter than announced; a window that fits
+ * its announced length saves the memory.  0: the level's own. */
+static int stream_window(const struct coder_want *want)
+{
+    int own = level_window(want->level);
+    int fit = want->length < 0 ? own : coder_fit(want->length, WINDOW_MIN, own);
+
+    return fit < own || own == WINDOW_MAX ? fit : 0;
+}
+
+/* A context keeps its memory, and takes other memory when a body needs more, or for long needs
+ * much less.  So bodies that need about as much share one: same level, same window, and whole
+ * bodies within a factor of four. */
+static uint64_t encoder_key(const struct coder_want *want)
+{
+    uint64_t size;
+
+    if (want->whole)
+        size = (uint64_t)(coder_fit(want->length, WINDOW_MIN, WINDOW_MAX) + 1) / 2 + 0x80;
+    else
+        size = (uint64_t)stream_window(want);
+    return (uint64_t)(uint32_t)want->level << 8 | size;
+}
+
+static struct coder *encoder_make(struct blocks *blocks, const struct coder_want *want)
+{
+    struct encoder *e = blocks_take(blocks, sizeof *e);
+
+    (void)want;
+    if (!e)
+        return NULL;
+    memset(e, 0, sizeof *e);
+    e->context = ZSTD_createCCtx();
+    if (!e->context) {
+        blocks_give(blocks, e);
+        return NULL;
+    }
+    return &e->base;
+}
+
+static bool encoder_set(ZSTD_CCtx *context, ZSTD_cParameter parameter, int value)
+{
+    return !ZSTD_isError(ZSTD_CCtx_setParameter(context, parameter, value));
+}
+
+/* The library fits its tables to a window only when the length is pledged. */
+static bool encoder_set_window(ZSTD_CCtx *context, int level, int window)
+{
+    if (!encoder_set(context, ZSTD_c_windowLog, window))
+        return false;
+    if (window >= level_table(level))
+        return true;
+    return encoder_set(context, ZSTD_c_hashLog, window + 1) &&
+           encoder_set(context, ZSTD_c_chainLog, window);
+}
+
+static bool encoder_start(struct coder *coder, const struct coder_want *want)
+{
+    ZSTD_CCtx *context = ((struct encoder *)coder)->context;
+    int window = stream_window(want);
+
+    if (ZSTD_isError(ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters)) ||
+        !encoder_set(context, ZSTD_c_compressionLevel, want->level))
+        return false;
+    if (want->whole) /* the length is exact, and the library fits all by it */
+        return level_window(want->level) < WINDOW_MAX ||
+               encoder_set(context, ZSTD_c_windowLog, window);
+    return !window || encoder_set_window(context, want->level, window);
+}
+
+static terse_status encoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
+{
+    static const ZSTD_EndDirective directives[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
+    ZSTD_CCtx *context = ((struct encoder *)coder)->context;
+    size_t left;
+
+    for (;;) {
+        ZSTD_inBuffer in = {io->in, io->in_len, 0};
+        ZSTD_outBuffer out = {io->out, io->out_len, 0};
+
+        left = ZSTD_compressStream2(context, &out, &in, directives[operation]);
+        if (ZSTD_isError(left))
+            return TERSE_E_BROKEN;
+        io->in += in.pos;
+        io->in_len -= in.pos;
+        io->out += out.pos;
+        io->out_len -= out.pos;
+        if (!io->in_len && (operation == TERSE_RUN || !left))
+            return operation == TERSE_FINISH ? TERSE_END : TERSE_OK;
+        if (!io->out_len)
+            return TERSE_MORE;
+        if (!in.pos && !out.pos)
+            return TERSE_E_BROKEN;
+    }
+}
+
+static terse_status encoder_whole(struct coder *coder, struct coder_io *io)
+{
+    ZSTD_CCtx *context = ((struct encoder *)coder)->context;
+    size_t n = ZSTD_compress2(context, io->out, io->out_len, io->in, io->in_len);
+
+    if (ZSTD_isError(n))
+        return ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall ? TERSE_MORE
+                                                                   : failure_of(n, TERSE_E_BROKEN);
+    io->in += io->in_len;
+    io->in_len = 0;
+    io->out += n;
+    io->out_len -= n;
+    return TERSE_END;
+}
+
+static uint64_t encoder_bytes(const struct coder *coder)
+{
+    return ZSTD_sizeof_CCtx(((const struct encoder *)coder)->context);
+}
+
+static void encoder_drop(struct blocks *blocks, struct coder *coder)
+{
+    ZSTD_freeCCtx(((struct encoder *)coder)->context);
+    blocks_give(blocks, coder);
+}
+
+const struct coder_kind coder_zstd_encoder = {
+    .kept = true,
+    .own_memory = true,
+    .key = encoder_key,
+    .make = encoder_make,
+    .start = encoder_start,
+    .run = encoder_run,
+    .whole = encoder_whole,
+    .bytes = encoder_bytes,
+    .drop = encoder_drop,
+};
+
+/* ---- decoder ----------------------------------------------------------------------------------
+ */
+
+struct decoder {
+    struct coder base;
+    ZSTD_DCtx *context;
+    bool begun;   /* some frame has been seen */
+    bool between; /* no frame is open */
+    bool pending; /* output was left behind for want of room */
+    bool stalled; /* without room nothing more can be done */
+};
+
+static uint64_t decoder_key(const struct coder_want *want)
+{
+    (void)want;
+    return 0;
+}
+
+static struct coder *decoder_make(struct blocks *blocks, const struct coder_want *want)
+{
+    struct decoder *d = blocks_take(blocks, sizeof *d);
+
+    (void)want;
+    if (!d)
+        return NULL;
+    memset(d, 0, sizeof *d);
+    d->context = ZSTD_createDCtx();
+    if (!d->context) {
+        blocks_give(blocks, d);
+        return NULL;
+    }
+    return &d->base;
+}
+
+static bool decoder_start(struct coder *coder, const struct coder_want *want)
+{
+    struct decoder *d = (struct decoder *)coder;
+
+    (void)want;
+    d->begun = d->pending = d->stalled = false;
+    d->between = true;
+    return !ZSTD_isError(ZSTD_DCtx_reset(d->context, ZSTD_reset_session_and_parameters)) &&
+           !ZSTD_isError(ZSTD_DCtx_setParameter(d->context, ZSTD_d_windowLogMax, WINDOW_MAX));
+}
+
+/* The first byte of a frame's magic number (RFC 8878 section 3.1).  The library may be built to
+ * read older formats too, which are not this coding. */
+static bool frame_may_start_with(uint8_t byte)
+{
+    return byte == 0x28 || (byte & 0xf0) == 0x50;
+}
+
+static terse_status decoder_step(struct decoder *d, struct coder_io *io)
+{
+    ZSTD_inBuffer in = {io->in, io->in_len, 0};
+    ZSTD_outBuffer out = {io->out, io->out_len, 0};
+    size_t left;
+
+    if (d->between && !frame_may_start_with(*io->in))
+        return TERSE_E_DATA;
+    left = ZSTD_decompressStream(d->context, &out, &in);
+    if (ZSTD_isError(left))
+        return failure_of(left, TERSE_E_DATA);
+    io->in += in.pos;
+    io->in_len -= in.pos;
+    io->out += out.pos;
+    io->out_len -= out.pos;
+    d->begun = true;
+    d->between = !left;
+    d->pending = left && !io->out_len;
+    d->stalled = !io->out_len && !in.pos && !out.pos;
+    return TERSE_OK;
+}
+
+/* Frames may follow one another (RFC 8878 section 3). */
+static terse_status decoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
+{
+    struct decoder *d = (struct decoder *)coder;
+    terse_status status;
+
+    if (io->out_len)
+        d->stalled = false;
+    while ((io->in_len || d->pending) && !d->stalled) {
+        status = decoder_step(d, io);
+        if (status < 0)
+            return status;
+        if (d->pending && !io->in_len)
+            break;
+    }
+    if (io->in_len || d->pending)
+        return TERSE_MORE;
+    if (operation != TERSE_FINISH)
+        return TERSE_OK;
+    return d->begun && d->between ? TERSE_END : TERSE_E_DATA;
+}
+
+static uint64_t decoder_bytes(const struct coder *coder)
+{
+    return ZSTD_sizeof_DCtx(((const struct decoder *)coder)->context);
+}
+
+static void decoder_drop(struct blocks *blocks, struct coder *coder)
+{
+    ZSTD_freeDCtx(((struct decoder *)coder)->context);
+    blocks_give(blocks, coder);
+}
+
+const struct coder_kind coder_zstd_decoder = {
+    .kept = true,
+    .own_memory = true,
+    .key = decoder_key,
+    .make = decoder_make,
+    .start = decoder_start,
+    .run = decoder_run,
+    .bytes = decoder_bytes,
+    .drop = decoder_drop,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* One encoder or decoder, and how a pool keeps those that can be used again. */
+#ifndef TERSE_CODER_H
+#define TERSE_CODER_H
+
+#include <stdbool.h>
+
+#include <terse.h>
+#include "blocks.h"
+
+/* What a body wants of its coder. */
+struct coder_want {
+    int coding;     /* enum coding */
+    int level;      /* encoders: resolved, the library's own number */
+    bool whole;     /* coded in one call */
+    int64_t length; /* of the input, -1 when not known; only ever a hint */
+};
+
+/* Bytes on their way: a run moves all four on.  No pointer is NULL, also with a length of 0. */
+struct coder_io {
+    const uint8_t *in;
+    size_t in_len;
+    uint8_t *out;
+    size_t out_len;
+};
+
+struct coder;
+
+/* What a codec's file has to offer.  Equal keys mean coders that can stand in for each other once
+ * started: a key holds every parameter that is fixed at creation. */
+struct coder_kind {
+    bool kept;       /* start makes a used one as new; else each body has its own */
+    bool own_memory; /* what bytes says is not in the pool's blocks */
+    uint64_t (*key)(const struct coder_want *want);
+    /* NULL: no memory */
+    struct coder *(*make)(struct blocks *blocks, const struct coder_want *want);
+    /* Sets it up for a new body, whatever became of the last one. */
+    bool (*start)(struct coder *coder, const struct coder_want *want);
+    /* As stream_run's RUN, FLUSH and FINISH; TERSE_OK, MORE, END or an error.  While MORE is the
+     * answer the operation stays the same. */
+    terse_status (*run)(struct coder *coder, int32_t operation, struct coder_io *io);
+    /* A whole body: all of in, coded to out; TERSE_MORE when it does not fit.  NULL: run does it.
+     */
+    terse_status (*whole)(struct coder *coder, struct coder_io *io);
+    uint64_t (*bytes)(const struct coder *coder);
+    void (*drop)(struct blocks *blocks, struct coder *coder);
+};
+
+/* The first member of each codec's own struct. */
+struct coder {
+    const struct coder_kind *kind;
+    struct coder *next; /* while idle */
+    uint64_t key;
+    uint64_t bytes;  /* as last counted */
+    uint32_t period; /* when it was last used */
+};
+
+/* The idle coders of one pool, last used first. */
+struct shelf {
+    struct coder *first;
+    uint32_t count;
+    uint32_t period;   /* counts sweeps */
+    uint64_t bytes;    /* of the idle ones */
+    uint64_t own;      /* of all of them, idle or not, outside the blocks */
+    uint64_t idle_max; /* bytes */
+};
+
+/* A coder that is set up for that body; *reused: it had been idle.  NULL: no memory. */
+struct coder *coder_take(struct shelf *shelf, struct blocks *blocks, const struct coder_kind *kind,
+                         const struct coder_want *want, bool *reused);
+/* clean: it did not fail; it may be in the middle of a body. */
+void coder_give(struct shelf *shelf, struct blocks *blocks, struct coder *coder, bool clean);
+/* Counts its memory anew. */
+void coder_count(struct shelf *shelf, struct coder *coder);
+/* Drops the coders that have not been used since the last sweep. */
+void shelf_sweep(struct shelf *shelf, struct blocks *blocks);
+void shelf_clear(struct shelf *shelf, struct blocks *blocks);
+
+extern const struct coder_kind coder_zlib_encoder, coder_zlib_decoder;
+extern const struct coder_kind coder_libdeflate_encoder;
+extern const struct coder_kind coder_brotli_encoder, coder_brotli_decoder;
+extern const struct coder_kind coder_zstd_encoder, coder_zstd_decoder;
+
+/* The smallest log2 in [low, high] with room for need bytes. */
+static inline int coder_fit(int64_t need, int low, int high)
+{
+    int log2 = low;
+
+    while (log2 < high && (int64_t)1 << log2 < need)
+        log2++;
+    return log2;
+}
+
+#endif

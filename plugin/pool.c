@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "pool.h"
+
+#include <stdlib.h>
+
+#include "errno_keep.h"
+#include "policy.h"
+#include "stream.h"
+
+/* Bounds of what lies idle, in coders and in blocks each. */
+#define IDLE_MAX (UINT64_C(32) << 20)
+/* What has not been used between two sweeps goes, so after 10 to 20 seconds. */
+#define SWEEP_MS 10000
+
+terse_status pool_new(terse_instance *instance, const terse_policy *policy, terse_pool **out)
+{
+    terse_pool *pool;
+    int saved = errno;
+
+    if (!instance || !policy || !out)
+        return TERSE_E_ARG;
+    if (!policy->sealed)
+        return TERSE_E_STATE;
+    pool = calloc(1, sizeof *pool);
+    errno_keep(saved);
+    if (!pool)
+        return TERSE_E_NOMEM;
+    pool->instance = instance;
+    pool->shelf.idle_max = IDLE_MAX;
+    blocks_init(&pool->blocks, IDLE_MAX);
+    *out = pool;
+    return TERSE_OK;
+}
+
+void pool_free(terse_pool *pool)
+{
+    int saved = errno;
+
+    if (!pool)
+        return;
+    streams_clear(pool);
+    blocks_give(&pool->blocks, pool->coded);
+    shelf_clear(&pool->shelf, &pool->blocks);
+    blocks_clear(&pool->blocks);
+    free(pool);
+    errno_keep(saved);
+}
+
+/* Time that stands still or runs backwards sweeps nothing. */
+void pool_tick(terse_pool *pool, uint64_t now_ms)
+{
+    int saved = errno;
+
+    if (!pool)
+        return;
+    if (!pool->ticked || now_ms < pool->swept_ms) {
+        pool->ticked = true;
+        pool->swept_ms = now_ms;
+    }
+    if (now_ms - pool->swept_ms < SWEEP_MS)
+        return;
+    pool->swept_ms = now_ms;
+    if (pool->coded_period != pool->shelf.period) {
+        blocks_give(&pool->blocks, pool->coded);
+        pool->coded = NULL;
+    }
+    shelf_sweep(&pool->shelf, &pool->blocks);
+    blocks_trim(&pool->blocks);
+    errno_keep(saved);
+}
+
+size_t pool_memory_held(const terse_pool *pool)
+{
+    return (size_t)(pool->blocks.held + pool->shelf.own);
+}
+
+void pool_count_end(terse_pool *pool, uint8_t reason, int32_t how)
+{
+    if (reason < REASON_COUNT)
+        pool->reasons[reason]++;
+    if (how >= TERSE_DONE && how <= TERSE_SOURCE_BROKE)
+        pool->ends[how]++;
+}
+
+terse_status pool_counter(const terse_pool *pool, uint32_t index, const char **name,
+                          uint64_t *value)
+{
+    if (!pool || !name || !value)
+        return TERSE_E_ARG;
+
+    const struct {
+        const char *name;
+        uint64_t value;
+    } own[] = {
+        {"streams.live", pool->streams_live},
+        {"streams.opened", pool->streams_opened},
+        {"streams.reused", pool->streams_reused},
+        {"whole.coded", pool->wholes},
+        {"bytes.in", pool->bytes_in},
+        {"bytes.out", pool->bytes_out},
+        {"memory.held", pool_memory_held(pool)},
+        {"memory.idle", pool->blocks.idle_bytes + pool->shelf.bytes},
+        {"exchanges.done", pool->ends[TERSE_DONE]},
+        {"exchanges.aborted", pool->ends[TERSE_ABORTED]},
+        {"exchanges.source-broke", pool->ends[TERSE_SOURCE_BROKE]},
+    };
+    const uint32_t count = sizeof own / sizeof own[0];
+
+    if (index >= count + REASON_COUNT)
+        return TERSE_E_ARG;
+    *name = index < count ? own[index].name : reason_counter(index - count);
+    *value = index < count ? own[index].value : pool->reasons[index - count];
+    return TERSE_OK;
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------
+ */
+
+terse_status pool_lend(terse_pool *pool, size_t min, terse_out *out)
+{
+    void *ptr;
+
+    if (!pool || !out)
+        return TERSE_E_ARG;
+    ptr = blocks_take(&pool->blocks, min);
+    if (!ptr)
+        return TERSE_E_NOMEM;
+    *out = (terse_out){ptr, blocks_size(ptr), 0};
+    return TERSE_OK;
+}
+
+void pool_return(terse_pool *pool, void *ptr)
+{
+    if (pool)
+        blocks_give(&pool->blocks, ptr);
+}
+
+void *pool_coded_room(terse_pool *pool, size_t room)
+{
+    blocks_give(&pool->blocks, pool->coded);
+    pool->coded = blocks_take(&pool->blocks, room);
+    pool->coded_period = pool->shelf.period;
+    return pool->coded;
+}

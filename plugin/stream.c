@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream.h"
+
+#include <string.h>
+
+#include "codec.h"
+#include "coder.h"
+#include "errno_keep.h"
+#include "exchange.h"
+#include "policy.h"
+#include "pool.h"
+#include "take.h"
+
+/* A source that has paused for so long is not about to go on. */
+#define FLUSH_MS 20
+
+struct terse_stream {
+    terse_pool *pool; /* NULL: a spare handle */
+    terse_stream *next, *previous;
+    struct coder *coder;
+    terse_exchange *exchange;
+    int32_t direction;
+    int32_t operation;   /* begun, answered MORE: to be completed before any other */
+    bool emptied;        /* by then all of its input was taken */
+    terse_status ending; /* END or an error: what every call answers from now on */
+    uint64_t unflushed;
+};
+
+static terse_stream *handle_take(terse_pool *pool)
+{
+    terse_stream *stream = pool->spare;
+
+    if (stream)
+        pool->spare = stream->next;
+    else
+        stream = blocks_take(&pool->blocks, sizeof *stream);
+    return stream;
+}
+
+/* Handles are never given back while the pool lives: so a second stream_free finds a spare one,
+ * and does nothing. */
+static void handle_give(terse_pool *pool, terse_stream *stream)
+{
+    memset(stream, 0, sizeof *stream);
+    stream->next = pool->spare;
+    pool->spare = stream;
+}
+
+static void link_live(terse_pool *pool, terse_stream *stream)
+{
+    stream->next = pool->live;
+    if (stream->next)
+        stream->next->previous = stream;
+    pool->live = stream;
+    pool->streams_live++;
+}
+
+static void unlink_live(terse_pool *pool, terse_stream *stream)
+{
+    if (stream->next)
+        stream->next->previous = stream->previous;
+    if (stream->previous)
+        stream->previous->next = stream->next;
+    else
+        pool->live = stream->next;
+    pool->streams_live--;
+}
+
+static const struct coder_kind *kind_for(const terse_spec *spec, struct coder_want *want)
+{
+    int coding = coding_from_name(spec->coding.ptr, spec->coding.len);
+
+    if (coding == CODING_NONE || coding == CODING_IDENTITY)
+        return NULL;
+    if (spec->direction == TERSE_DECODE)
+        return codec_decoder(coding, want);
+    return codec_encoder(&spec->policy->settings, coding, spec->length, false, want);
+}
+
+static terse_status check_spec(const terse_spec *spec)
+{
+    if (spec->direction != TERSE_ENCODE && spec->direction != TERSE_DECODE)
+        return TERSE_E_ARG;
+    if (!spec->policy || (!spec->coding.ptr && spec->coding.len))
+        return TERSE_E_ARG;
+    if (!spec->policy->sealed || (spec->exchange && spec->exchange->stream))
+        return TERSE_E_STATE;
+    return TERSE_OK;
+}
+
+static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse_stream **out)
+{
+    struct coder_want want;
+    const struct coder_kind *kind = kind_for(spec, &want);
+    terse_stream *stream;
+    bool reused;
+
+    if (!kind)
+        return TERSE_E_CODING;
+    stream = handle_take(pool);
+    if (!stream)
+        return TERSE_E_NOMEM;
+    memset(stream, 0, sizeof *stream);
+    stream->coder = coder_take(&pool->shelf, &pool->blocks, kind, &want, &reused);
+    if (!stream->coder) {
+        handle_give(pool, stream);
+        return TERSE_E_NOMEM;
+    }
+    stream->pool = pool;
+    stream->direction = spec->direction;
+    stream->exchange = spec->exchange;
+    if (stream->exchange)
+        stream->exchange->stream = stream;
+    link_live(pool, stream);
+    pool->streams_opened++;
+    pool->streams_reused += reused;
+    *out = stream;
+    return TERSE_OK;
+}
+
+terse_status stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out)
+{
+    terse_spec mine;
+    terse_status status;
+    int saved = errno;
+
+    if (!pool || !out)
+        return TERSE_E_ARG;
+    status = take(&mine, sizeof mine, TERSE_SPEC_SIZE_V0, spec);
+    if (status == TERSE_OK)
+        status = check_spec(&mine);
+    if (status == TERSE_OK)
+        status = open_checked(pool, &mine, out);
+    errno_keep(saved);
+    return status;
+}
+
+static void release(terse_stream *stream)
+{
+    terse_pool *pool = stream->pool;
+    /* What a decoder was fed does not spoil it, for a reset is complete; an encoder does not fail
+     * unless something is wrong with it. */
+    bool clean = stream->ending >= 0 || stream->ending == TERSE_E_DATA;
+
+    unlink_live(pool, stream);
+    coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
+    handle_give(pool, stream);
+}
+
+void stream_free(terse_stream *stream)
+{
+    int saved = errno;
+
+    if (!stream || !stream->pool)
+        return;
+    if (stream->exchange)
+        stream->exchange->stream = NULL;
+    release(stream);
+    errno_keep(saved);
+}
+
+/* The exchanges of a pool that goes are over: they are not touched. */
+void streams_clear(terse_pool *pool)
+{
+    while (pool->live)
+        release(pool->live);
+    while (pool->spare) {
+        terse_stream *stream = pool->spare;
+
+        pool->spare = stream->next;
+        blocks_give(&pool->blocks, stream);
+    }
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+static terse_status step(terse_stream *stream, int32_t operation, struct coder_io *io)
+{
+    size_t in_len = io->in_len;
+    terse_status status = stream->coder->kind->run(stream->coder, operation, io);
+
+    stream->unflushed += in_len - io->in_len;
+    stream->operation = status == TERSE_MORE ? operation : TERSE_RUN;
+    stream->emptied = !io->in_len;
+    if (status == TERSE_END || (status == TERSE_OK && operation == TERSE_FLUSH))
+        stream->unflushed = 0;
+    if (status == TERSE_END || status < 0)
+        stream->ending = status;
+    return status;
+}
+
+/* Whatever the caller does, the codecs see one operation completed before the next. */
+static terse_status encode(terse_stream *stream, int32_t operation, struct coder_io *io)
+{
+    if (stream->operation == TERSE_FINISH) {
+        operation = TERSE_FINISH; /* an end once begun is not taken back */
+        if (stream->emptied && io->in_len)
+            return TERSE_E_ARG;
+    }
+    if (stream->operation == TERSE_FLUSH && (stream->emptied || operation != TERSE_FLUSH)) {
+        struct coder_io none = {io->in, 0, io->out, io->out_len};
+        terse_status status = step(stream, TERSE_FLUSH, &none);
+
+        io->out = none.out;
+        io->out_len = none.out_len;
+        if (status != TERSE_OK)
+            return status;
+    }
+    /* with nothing to flush, codecs write empty blocks, or never answer that they are done */
+    if (operation == TERSE_FLUSH && !stream->unflushed && !io->in_len)
+        return TERSE_OK;
+    return step(stream, operation, io);
+}
+
+static terse_status run(terse_stream *stream, int32_t operation, terse_in *in, terse_out *out)
+{
+    uint8_t nothing = 0; /* a place for pointers that are NULL, of length 0 */
+    struct coder_io io = {&nothing, in->len - in->pos, &nothing, out->len - out->pos};
+    terse_status status;
+
+    if (in->ptr)
+        io.in = (const uint8_t *)in->ptr + in->pos;
+    if (out->ptr)
+        io.out = (uint8_t *)out->ptr + out->pos;
+    if (stream->direction == TERSE_ENCODE) {
+        status = encode(stream, operation, &io);
+        if (status < 0 && status != TERSE_E_ARG)
+            status = stream->ending = TERSE_E_BROKEN;
+    } else {
+        status = step(stream, operation == TERSE_FLUSH ? TERSE_RUN : operation, &io);
+        stream->unflushed = 0;
+    }
+    in->pos = in->len - io.in_len;
+    out->pos = out->len - io.out_len;
+    return status;
+}
+
+static void count(terse_stream *stream, uint64_t taken, uint64_t given)
+{
+    terse_pool *pool = stream->pool;
+
+    coder_count(&pool->shelf, stream->coder);
+    pool->bytes_in += taken;
+    pool->bytes_out += given;
+    if (stream->exchange) {
+        stream->exchange->bytes_in += taken;
+        stream->exchange->bytes_out += given;
+    }
+}
+
+static bool is_span(const void *ptr, size_t len, size_t pos)
+{
+    return pos <= len && (ptr || !len);
+}
+
+terse_status stream_run(terse_stream *stream, int32_t operation, terse_in *in, terse_out *out,
+                        terse_report *report)
+{
+    terse_report mine = {0};
+    terse_status status;
+    size_t in_pos, out_pos;
+    int saved = errno;
+
+    if (!stream || !stream->pool || !in || !out || operation < TERSE_RUN ||
+        operation > TERSE_FINISH || !is_span(in->ptr, in->len, in->pos) ||
+        !is_span(out->ptr, out->len, out->pos))
+        return TERSE_E_ARG;
+    if (report && give(report, TERSE_REPORT_SIZE_V0, &mine, sizeof mine) < 0)
+        return TERSE_E_ARG;
+    if (stream->ending)
+        return stream->ending;
+    in_pos = in->pos;
+    out_pos = out->pos;
+    status = run(stream, operation, in, out);
+    count(stream, in->pos - in_pos, out->pos - out_pos);
+    mine.unflushed = stream->unflushed;
+    mine.flush_ms = stream->unflushed ? FLUSH_MS : 0;
+    if (report)
+        give(report, TERSE_REPORT_SIZE_V0, &mine, sizeof mine);
+    errno_keep(saved);
+    return status;
+}

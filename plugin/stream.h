@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams: a coder on loan to one body. */
+#ifndef TERSE_STREAM_H
+#define TERSE_STREAM_H
+
+#include <terse.h>
+
+/* The slots of the table.  A decoder answers END to FINISH alone: until then another gzip member
+ * or zstd frame may follow, or bytes that do not belong there. */
+terse_status stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out);
+terse_status stream_run(terse_stream *stream, int32_t operation, terse_in *in, terse_out *out,
+                        terse_report *report);
+void stream_free(terse_stream *stream);
+
+/* Frees every stream of a pool that goes. */
+void streams_clear(terse_pool *pool);
+
+#endif
