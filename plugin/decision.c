@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done with one response, and the edits that go with it. */
+#include "exchange.h"
+
+#include <string.h>
+
+#include "codec.h"
+#include "edits.h"
+#include "eligibility.h"
+#include "policy.h"
+#include "pool.h"
+#include "probe.h"
+#include "reasons.h"
+#include "representation.h"
+#include "stream.h"
+#include "take.h"
+#include "view.h"
+
+/* Input of one turn of the event loop: about a millisecond at the levels that "auto" picks. */
+#define PIECE (64 * 1024)
+/* Headers never wait longer for the body's first bytes. */
+#define HOLD_MS 20
+
+/* ---- outcomes --------------------------------------------------------------------------------- */
+
+static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision *out)
+{
+    const struct edits *edits = &x->pool->edits;
+
+    d->reason = x->reason;
+    d->reason_name = reason_name(x->reason);
+    d->reason_text = reason_text(x->reason);
+    d->edits = edits->list;
+    d->n_edits = edits->count;
+    return give(out, TERSE_DECISION_SIZE_V0, d, sizeof *d);
+}
+
+static terse_status identity(terse_exchange *x, const terse_facts *f, uint8_t reason, bool vary,
+                             terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
+
+    edits_clear(&x->pool->edits);
+    if (vary)
+        representation_vary(&x->pool->edits, f);
+    x->reason = reason;
+    x->coding = CODING_IDENTITY;
+    x->state = EXCHANGE_DECIDED;
+    return answer(x, &d, out);
+}
+
+static terse_status coded(terse_exchange *x, const terse_facts *f, terse_decision *d,
+                          terse_decision *out)
+{
+    edits_clear(&x->pool->edits);
+    representation_coded(&x->pool->edits, f, &x->policy->settings, x->coding);
+    d->coding = coding_name(x->coding);
+    return answer(x, d, out);
+}
+
+static terse_status want(terse_exchange *x, uint8_t state, terse_decision *d, terse_decision *out)
+{
+    edits_clear(&x->pool->edits);
+    x->reason = REASON_NONE;
+    x->state = state;
+    d->length = TERSE_LENGTH_KEEP;
+    return answer(x, d, out);
+}
+
+static uint8_t reason_of_failure(terse_status status)
+{
+    return status == TERSE_E_NOMEM ? REASON_MEMORY : REASON_CODEC;
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static terse_status start_stream(terse_exchange *x, const terse_facts *f, terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_STREAM, .length = TERSE_LENGTH_UNKNOWN, .piece = PIECE};
+    const char *name = coding_name(x->coding);
+    terse_spec spec = {sizeof spec, TERSE_ENCODE, x->policy, x, {name, strlen(name)}, f->length};
+    terse_status status;
+
+    if (f->flags & TERSE_FACT_NO_STREAM)
+        return identity(x, f, REASON_HOST, true, out);
+    /* set up here, so that a failure still leaves the response as it is */
+    status = stream_open(x->pool, &spec, &x->stream);
+    if (status < 0)
+        return identity(x, f, reason_of_failure(status), true, out);
+    x->reason = REASON_CODED;
+    x->state = EXCHANGE_STREAMING;
+    return coded(x, f, &d, out);
+}
+
+/* The body may be coded in x->coding: how is it to come? */
+static terse_status ask_for_body(terse_exchange *x, const terse_facts *f, terse_decision *out)
+{
+    const struct settings *s = &x->policy->settings;
+    terse_decision d = {.action = TERSE_WHOLE};
+
+    if (f->length >= 0 && (uint64_t)f->length <= s->slice)
+        return want(x, EXCHANGE_WHOLE, &d, out);
+    d.action = TERSE_PEEK;
+    d.hold_ms = HOLD_MS;
+    d.need = x->probe ? PROBE_BYTES : 0;
+    if (f->length < 0 && d.need < s->min_length)
+        d.need = s->min_length;
+    if (!d.need)
+        return start_stream(x, f, out);
+    return want(x, EXCHANGE_PEEKING, &d, out);
+}
+
+/* HEAD: what GET would say, as far as it can be known without the body (section 9.3.2). */
+static terse_status head(terse_exchange *x, const terse_facts *f, terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_UNKNOWN};
+    struct edits *e = &x->pool->edits;
+
+    x->reason = REASON_HEAD;
+    x->state = EXCHANGE_DECIDED;
+    if (f->length >= 0 && !x->probe)
+        return coded(x, f, &d, out);
+    edits_clear(e);
+    representation_vary(e, f);
+    representation_validator(e, f, &x->policy->settings);
+    x->coding = CODING_IDENTITY;
+    return answer(x, &d, out);
+}
+
+/* 304: the Vary and the validator of the response it stands for (section 15.4.5). */
+static terse_status not_modified(terse_exchange *x, const terse_facts *f, bool vary,
+                                 terse_decision *out)
+{
+    const struct settings *s = &x->policy->settings;
+    terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
+    struct edits *e = &x->pool->edits;
+
+    edits_clear(e);
+    if (vary)
+        representation_vary(e, f);
+    if (vary && negotiator_choose(&x->policy->negotiator, &x->weights) != CODING_IDENTITY)
+        representation_validator(e, f, s);
+    x->reason = REASON_NOT_MODIFIED;
+    x->coding = CODING_IDENTITY;
+    x->state = EXCHANGE_DECIDED;
+    return answer(x, &d, out);
+}
+
+/* ---- the slots -------------------------------------------------------------------------------- */
+
+/* A HEAD's body is not there to be measured; Content-Length says what GET would send. */
+static void find_length(terse_facts *f)
+{
+    terse_str value;
+    uint64_t length = 0;
+
+    if (f->length >= 0 || !VIEW_LINE(f, TERSE_RESPONSE, "content-length", 0, &value))
+        return;
+    value = text_trim(value);
+    if (!value.len || value.len > 18)
+        return;
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.ptr[i] < '0' || value.ptr[i] > '9')
+            return;
+        length = length * 10 + (uint64_t)(value.ptr[i] - '0');
+    }
+    f->length = (int64_t)length;
+}
+
+static terse_status decide(terse_exchange *x, terse_facts *f, terse_decision *out)
+{
+    bool refused = weights_refuse_identity(&x->weights);
+    struct eligibility e;
+
+    find_length(f);
+    e = eligibility_of(f, &x->policy->settings, refused);
+    if (f->status == 304 && (!e.reason || e.vary))
+        return not_modified(x, f, e.reason != REASON_HOST, out);
+    if (e.reason)
+        return identity(x, f, e.reason, e.vary, out);
+    x->coding = (uint8_t)negotiator_choose(&x->policy->negotiator, &x->weights);
+    x->probe = e.probe;
+    if (x->coding == CODING_IDENTITY)
+        return identity(x, f,
+                        x->weights.milli[CODING_IDENTITY] ? REASON_IDENTITY : REASON_NOT_ACCEPTED,
+                        true, out);
+    if (f->method.len == 4 && !memcmp(f->method.ptr, "HEAD", 4))
+        return head(x, f, out);
+    return ask_for_body(x, f, out);
+}
+
+terse_status exchange_decide(terse_exchange *x, const terse_facts *facts, terse_decision *out)
+{
+    terse_facts f;
+    terse_status status = exchange_enter(x, facts, &f);
+
+    if (status < 0)
+        return status;
+    if (x->stream)
+        return TERSE_E_STATE;
+    exchange_read_request(x, &f);
+    return decide(x, &f, out);
+}
+
+terse_status exchange_decide_more(terse_exchange *x, const terse_facts *facts, terse_str bytes,
+                                  int32_t how, terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_WHOLE};
+    terse_facts f;
+    terse_status status = exchange_enter(x, facts, &f);
+    uint8_t reason;
+
+    if (status < 0)
+        return status;
+    if (how < 0 || how > 2 || (bytes.len && !bytes.ptr))
+        return TERSE_E_ARG;
+    if (x->state != EXCHANGE_PEEKING)
+        return TERSE_E_STATE;
+    if (how == 1) { /* the body's end came first: its length is known now */
+        reason = eligibility_length(bytes.len, &x->policy->settings,
+                                    weights_refuse_identity(&x->weights));
+        if (reason)
+            return identity(x, &f, reason, true, out);
+        if (bytes.len <= x->policy->settings.slice)
+            return want(x, EXCHANGE_WHOLE, &d, out);
+        f.length = (int64_t)bytes.len;
+    }
+    if (x->probe && !probe_codable(bytes.ptr, bytes.len))
+        return identity(x, &f, REASON_PROBE, true, out);
+    return start_stream(x, &f, out);
+}
+
+/* Room for a coded body: less than the body's own length, or it is no gain.  A client that refuses
+ * identity gets it coded all the same. */
+static size_t room_for(const terse_exchange *x, size_t len)
+{
+    return weights_refuse_identity(&x->weights) ? len + len / 8 + 256 : len - 1;
+}
+
+static uint8_t encode(terse_exchange *x, terse_str body, terse_str *result)
+{
+    size_t room, n = 0;
+    void *to;
+    terse_status status;
+
+    if (!body.len)
+        return REASON_EMPTY;
+    if (x->probe && !probe_codable(body.ptr, body.len))
+        return REASON_PROBE;
+    room = room_for(x, body.len);
+    to = pool_coded_room(x->pool, room);
+    if (!to)
+        return REASON_MEMORY;
+    status = codec_encode_whole(x->pool, &x->policy->settings, x->coding, body.ptr, body.len, to,
+                                room, &n);
+    if (status < 0)
+        return reason_of_failure(status);
+    if (status == TERSE_MORE)
+        return REASON_NO_GAIN;
+    *result = (terse_str){to, n};
+    return REASON_CODED;
+}
+
+terse_status exchange_encode_whole(terse_exchange *x, const terse_facts *facts, terse_str body,
+                                   terse_str *coded_body, terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_PASS};
+    terse_facts f;
+    terse_status status = exchange_enter(x, facts, &f);
+    uint8_t reason;
+
+    if (status < 0)
+        return status;
+    if (!coded_body || (body.len && !body.ptr))
+        return TERSE_E_ARG;
+    if (x->state != EXCHANGE_WHOLE)
+        return TERSE_E_STATE;
+    *coded_body = (terse_str){"", 0};
+    reason = encode(x, body, coded_body);
+    if (reason != REASON_CODED)
+        return identity(x, &f, reason, true, out);
+    x->reason = REASON_CODED;
+    x->state = EXCHANGE_DECIDED;
+    x->bytes_in += body.len;
+    x->bytes_out += coded_body->len;
+    d.length = (int64_t)coded_body->len;
+    return coded(x, &f, &d, out);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a response, apart from Accept-Encoding, keeps it from being coded. */
+#ifndef TERSE_ELIGIBILITY_H
+#define TERSE_ELIGIBILITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <terse.h>
+
+struct settings;
+
+struct eligibility {
+    uint8_t reason; /* enum reason; REASON_NONE: may be coded */
+    bool vary;      /* another request could have got another coding: Vary belongs on it */
+    bool probe;     /* the media type is on no list: the bytes have to tell */
+};
+
+struct eligibility eligibility_of(const terse_facts *f, const struct settings *s,
+                                  bool identity_refused);
+/* The two rules of length, for a body whose length turns out later. */
+uint8_t eligibility_length(uint64_t length, const struct settings *s, bool identity_refused);
+
+#endif
