@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* One request and its response: what the plugin is told of it, and what is done with its answer. */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARE_MAX 256
+#define PEEK_MAX (1024 * 1024) /* more than that is not held back to look at */
+#define PEEK_ROUNDS 8
+
+/* ---- the state ---------------------------------------------------------------------------- */
+
+/* Where the plugin's part begins behind ours. */
+#define X_OFFSET                                                                                   \
+    ((sizeof(struct exchange) + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) *               \
+     _Alignof(max_align_t))
+
+static struct exchange *take_spare(struct shim *s)
+{
+    struct exchange *e = s->spare;
+    if (!e)
+        return malloc(X_OFFSET + api_of(s)->exchange_size);
+    s->spare = e->next;
+    s->n_spare--;
+    return e;
+}
+
+/* NULL where Terse is off. */
+static struct exchange *begin(struct shim *s, request_st *r)
+{
+    const terse_policy *policy = scopes_policy(s, r);
+    struct exchange *e = policy ? take_spare(s) : NULL;
+    if (!e)
+        return NULL;
+    memset(e, 0, X_OFFSET + api_of(s)->exchange_size);
+    e->x = (terse_exchange *)((char *)e + X_OFFSET);
+    e->policy = policy;
+    chunkqueue_init(&e->body);
+    api_of(s)->policy_ref(policy);
+    r->plugin_ctx[s->id] = e;
+    return e;
+}
+
+void exchange_over(struct shim *s, request_st *r, struct exchange *e, int32_t how)
+{
+    terse_outcome outcome = {.struct_size = sizeof outcome};
+    if (e->ended)
+        return;
+    e->ended = e->off = true;
+    e->stream = NULL; /* it ends with the exchange */
+    api_of(s)->exchange_end(e->x, how, &outcome);
+    if (how == TERSE_SOURCE_BROKE && outcome.reason_name)
+        notes_decision(r, outcome.coding, outcome.reason_name);
+}
+
+void exchange_reset(struct shim *s, request_st *r)
+{
+    struct exchange *e = r->plugin_ctx[s->id];
+    if (!e)
+        return;
+    r->plugin_ctx[s->id] = NULL;
+    exchange_over(s, r, e, r->state == CON_STATE_RESPONSE_END ? TERSE_DONE : TERSE_ABORTED);
+    api_of(s)->policy_unref(e->policy);
+    chunkqueue_reset(&e->body);
+    if (s->n_spare >= SPARE_MAX) {
+        free(e);
+        return;
+    }
+    e->next = s->spare;
+    s->spare = e;
+    s->n_spare++;
+}
+
+void exchange_free_spare(struct shim *s)
+{
+    while (s->spare) {
+        struct exchange *e = s->spare;
+        s->spare = e->next;
+        free(e);
+    }
+    s->n_spare = 0;
+}
+
+/* ---- the question ------------------------------------------------------------------------- */
+
+/* Content-Length as the header has it; -1: none, or not a number. */
+static int64_t length_header(const request_st *r)
+{
+    const buffer *b =
+        http_header_response_get(r, HTTP_HEADER_CONTENT_LENGTH, CONST_STR_LEN("Content-Length"));
+    int64_t n = 0;
+    if (!b || buffer_is_blank(b) || buffer_clen(b) > 18)
+        return -1;
+    for (const char *c = b->ptr; *c; c++) {
+        if (!light_isdigit(*c))
+            return -1;
+        n = n * 10 + (*c - '0');
+    }
+    return n;
+}
+
+static void tell_body(const request_st *r, terse_facts *f)
+{
+    bool framed = light_btst(r->resp_htags, HTTP_HEADER_TRANSFER_ENCODING);
+    f->length = chunkqueue_length(&r->write_queue);
+    if (!r->resp_body_finished || (r->http_method == HTTP_METHOD_HEAD && f->length == 0))
+        f->length = length_header(r);
+    if (!r->resp_body_finished || framed)
+        f->flags |= TERSE_FACT_NO_ACCESS;
+    else if (f->length >= 0)
+        f->flags |= TERSE_FACT_COMPLETE;
+}
+
+static void tell(struct turn *t, struct shim *s, request_st *r, struct exchange *e)
+{
+    static const uint32_t versions[] = {10, 11, 20, 30};
+    const buffer *method = http_method_buf(r->http_method);
+    unsigned version = (unsigned)r->http_version;
+    *t = (struct turn){.s = s, .r = r, .e = e};
+    t->decision.struct_size = sizeof t->decision;
+    t->facts = (terse_facts){
+        .struct_size = sizeof t->facts,
+        .policy = e->policy,
+        .pool = s->pool,
+        .header = header_line,
+        .header_ctx = r,
+        .method = {method->ptr, buffer_clen(method)},
+        .http_version = version < sizeof versions / sizeof versions[0] ? versions[version] : 10,
+        .length = -1,
+    };
+}
+
+void exchange_request(struct shim *s, request_st *r)
+{
+    struct exchange *e = r->plugin_ctx[s->id];
+    struct turn t;
+    if (e) {
+        /* the request was turned back to the start: it keeps its policy, but may be off now */
+        if (!scopes_policy(s, r))
+            e->off = true;
+        return;
+    }
+    e = begin(s, r);
+    if (!e)
+        return;
+    tell(&t, s, r, e);
+    if (api_of(s)->request(e->x, &t.facts, &t.decision) >= 0)
+        headers_edit(r, t.decision.edits, t.decision.n_edits);
+}
+
+/* ---- the answer --------------------------------------------------------------------------- */
+
+void turn_apply(const struct turn *t)
+{
+    const terse_decision *d = &t->decision;
+    headers_edit(t->r, d->edits, d->n_edits);
+    if (d->status)
+        t->r->http_status = (int)d->status;
+    headers_set_length(t->r, d->length);
+    if (d->length == TERSE_LENGTH_UNKNOWN && t->r->http_method == HTTP_METHOD_HEAD)
+        body_drop(t->r); /* or the server would take its length */
+    notes_decision(t->r, d->coding, d->reason_name);
+}
+
+static void send_no_body(const struct turn *t)
+{
+    http_response_body_clear(t->r, t->decision.length == TERSE_LENGTH_KEEP);
+    t->r->resp_body_finished = 1;
+    t->r->handler_module = NULL;
+    turn_apply(t);
+}
+
+void turn_give_up(struct turn *t)
+{
+    t->facts.flags = (t->facts.flags & ~TERSE_FACT_COMPLETE) | TERSE_FACT_NO_ACCESS;
+    if (api_of(t->s)->decide(t->e->x, &t->facts, &t->decision) >= 0 &&
+        t->decision.action == TERSE_PASS)
+        turn_apply(t);
+    else
+        notes_decision(t->r, NULL, NULL);
+}
+
+/* Shows the plugin as much of the body as it asks for, until it is content.  False: no luck. */
+static bool let_peek(struct turn *t)
+{
+    struct shim *s = t->s;
+    size_t all = (size_t)chunkqueue_length(&t->r->write_queue);
+    for (int i = 0; t->decision.action == TERSE_PEEK; i++) {
+        terse_out lent;
+        terse_str bytes;
+        size_t most = all < PEEK_MAX ? all : PEEK_MAX;
+        size_t len = t->decision.need < most ? (size_t)t->decision.need : most;
+        terse_status status = TERSE_E_ARG;
+        if (i < PEEK_ROUNDS && body_peek(s, t->r, len, &lent, &bytes))
+            status = api_of(s)->decide_more(t->e->x, &t->facts, bytes, len == all, &t->decision);
+        if (i < PEEK_ROUNDS)
+            api_of(s)->pool_return(s->pool, lent.ptr);
+        if (status < 0)
+            return false;
+    }
+    return true;
+}
+
+static void act(struct turn *t)
+{
+    bool access = !(t->facts.flags & TERSE_FACT_NO_ACCESS);
+    if (access && t->decision.action == TERSE_PEEK && !let_peek(t))
+        turn_give_up(t);
+    else if (access && t->decision.action == TERSE_WHOLE)
+        body_whole(t);
+    else if (access && t->decision.action == TERSE_STREAM && t->r->http_method != HTTP_METHOD_HEAD)
+        slices_start(t);
+    else if (t->decision.action == TERSE_NO_BODY)
+        send_no_body(t);
+    else
+        turn_apply(t);
+}
+
+void exchange_response(struct shim *s, request_st *r)
+{
+    struct exchange *e = r->plugin_ctx[s->id];
+    struct turn t;
+    if (!e)
+        e = begin(s, r); /* refused before the request came to us */
+    if (!e || e->off)
+        return;
+    tell(&t, s, r, e);
+    t.facts.status = r->http_status ? (uint32_t)r->http_status : 200;
+    tell_body(r, &t.facts);
+    terse_status status = api_of(s)->decide(e->x, &t.facts, &t.decision);
+    if (status >= 0) {
+        act(&t);
+        return;
+    }
+    complain(s, r, "no decision (status %d), sent as it is", (int)status);
+    notes_decision(r, NULL, NULL);
+}
