@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Options and fixtures of the host suite."""
+import os
+import shutil
+import sys
+import tempfile
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHECKOUT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(CHECKOUT, 'hosts')]
+
+import client  # noqa: E402
+from built import Built  # noqa: E402
+from files import Files  # noqa: E402
+from lighttpd import Lighttpd  # noqa: E402
+from origins import Origin  # noqa: E402
+from sites import Site  # noqa: E402
+
+SERVERS = {cls.name: cls for cls in (Lighttpd,)}
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup('terse')
+    group.addoption('--build', default=os.path.join(CHECKOUT, 'build-gcc'),
+                    help='build folder to test')
+    group.addoption('--other-plugin', default='',
+                    help='terse.so of a build that differs in its version only')
+    group.addoption('--server', action='append', choices=sorted(SERVERS),
+                    help='server to test; may be given again (default: all)')
+    group.addoption('--preload', default='', help='sanitizer runtime to preload into the servers')
+
+
+def pytest_configure(config):
+    config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption('--preload'):
+        kept = [item for item in items if not item.get_closest_marker('plain')]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+def pytest_generate_tests(metafunc):
+    if 'server_class' in metafunc.fixturenames:
+        names = metafunc.config.getoption('--server') or sorted(SERVERS)
+        metafunc.parametrize('server_class', names, indirect=True, scope='session')
+    if 'protocol' in metafunc.fixturenames:
+        metafunc.parametrize('protocol', sorted(client.PROTOCOLS))
+
+
+@pytest.fixture(scope='session')
+def server_class(request):
+    return SERVERS[request.param]
+
+
+@pytest.fixture(scope='session')
+def workshop():
+    """A folder that the user of a server can read, unlike pytest's own."""
+    folder = tempfile.mkdtemp(prefix='terse-tests-')
+    os.chmod(folder, 0o755)
+    os.umask(0o022)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope='session')
+def built(request, workshop):
+    return Built(os.path.abspath(request.config.getoption('--build')),
+                 os.path.join(workshop, 'built'), request.config.getoption('--preload'))
+
+
+@pytest.fixture(scope='session')
+def other_plugin(request):
+    path = request.config.getoption('--other-plugin')
+    assert path, 'this case needs --other-plugin'
+    return os.path.abspath(path)
+
+
+@pytest.fixture(scope='session')
+def files(workshop):
+    return Files(os.path.join(workshop, 'site'))
+
+
+@pytest.fixture(scope='session')
+def site(files):
+    """The plain case: everything on, nothing set. As root the server becomes www-data."""
+    return Site(root=files.root, user='www-data' if os.geteuid() == 0 else '')
+
+
+@pytest.fixture(scope='session')
+def origin():
+    application = Origin()
+    yield application
+    application.close()
+
+
+def _launcher(server_class, built, workshop):
+    servers = []
+
+    def launch(site, start=True):
+        folder = tempfile.mkdtemp(prefix=f'{server_class.name}-', dir=workshop)
+        os.chmod(folder, 0o755)
+        server = server_class(built, folder, site)
+        if start:
+            servers.append(server)
+            server.start()
+        return server
+
+    yield launch
+    failures = []
+    for server in servers:
+        try:
+            server.stop()
+        except AssertionError as error:
+            failures.append(str(error))
+    assert not failures, '\n'.join(failures)
+
+
+@pytest.fixture
+def launch(server_class, built, workshop):
+    """launch(site) starts a server for this case; it must live and end well."""
+    yield from _launcher(server_class, built, workshop)
+
+
+@pytest.fixture(scope='module')
+def launch_shared(server_class, built, workshop):
+    """The same for the cases of one file."""
+    yield from _launcher(server_class, built, workshop)
+
+
+@pytest.fixture
+def get(protocol):
+    """get(server, path, headers, ...) over the protocol of this case."""
+    ask = client.PROTOCOLS[protocol]
+
+    def get(server, path, headers=(), **kwargs):
+        return ask(server.port, path, headers, **kwargs)
+
+    return get

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""A small application server on 127.0.0.1, for cases about responses that no file gives."""
+import socket
+import threading
+
+
+class Reply:
+    """What the origin answers.  framing: length, chunked, close, or none (no body at all);
+    cut: the connection is closed after so many bytes of the body."""
+
+    def __init__(self, body=b'', status=200, headers=(), framing='length', cut=None):
+        self.body, self.status, self.framing, self.cut = body, status, framing, cut
+        self.headers = [('Content-Type', 'text/html')] if headers == () else list(headers)
+
+    def head(self):
+        lines = [f'HTTP/1.1 {self.status} Said']
+        lines += [f'{name}: {value}' for name, value in self.headers]
+        if self.framing == 'length':
+            lines.append(f'Content-Length: {len(self.body)}')
+        elif self.framing == 'chunked':
+            lines.append('Transfer-Encoding: chunked')
+        return '\r\n'.join(lines + ['Connection: close', '', '']).encode('latin-1')
+
+    def pieces(self):
+        if self.framing == 'none':
+            return
+        body = self.body if self.cut is None else self.body[:self.cut]
+        for start in range(0, len(body), 8192):
+            piece = body[start:start + 8192]
+            if self.framing == 'chunked':
+                piece = b'%x\r\n%s\r\n' % (len(piece), piece)
+            yield piece
+        if self.framing == 'chunked' and self.cut is None:
+            yield b'0\r\n\r\n'
+
+
+class Origin:
+    """Answers the paths that cases register; anything else is a 404 of its own."""
+
+    def __init__(self):
+        self.replies = {}
+        self.seen = []  # (path, {lower-case name: value}) of each request
+        self.listener = socket.create_server(('127.0.0.1', 0), backlog=128)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        with connection, connection.makefile('rb') as reader:
+            try:
+                method, path, _ = reader.readline().decode('latin-1').split(' ')
+                headers = {}
+                while (line := reader.readline().decode('latin-1').strip()):
+                    name, value = line.split(':', 1)
+                    headers[name.lower()] = value.strip()
+                reader.read(int(headers.get('content-length', 0)))
+                self.seen.append((path, headers))
+                reply = self.replies.get(path.split('?')[0], Reply(b'no such reply', 404))
+                connection.sendall(reply.head())
+                for piece in reply.pieces() if method != 'HEAD' else ():
+                    connection.sendall(piece)
+            except (OSError, ValueError):
+                return  # the server went away
+
+    def on(self, path, *args, **kwargs):
+        self.replies[path] = Reply(*args, **kwargs)
+        return path
+
+    def close(self):
+        self.listener.close()

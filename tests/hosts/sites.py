@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""What a case asks of a server, said without naming one: a class per server turns it into a
+configuration file."""
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A part of the site, by the start of its path or by its host, with settings of its own."""
+    path: str = ''
+    host: str = ''
+    enable: bool = None  # None: as outside
+    params: dict = field(default_factory=dict)
+    headers: dict = field(default_factory=dict)  # added to the response by the server itself
+    origin: int = 0  # port of a backend on 127.0.0.1 that answers for it
+    scopes: tuple = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    root: str  # folder of the files
+    enable: bool = True
+    params: dict = field(default_factory=dict)
+    scopes: tuple = ()
+    plugin: str = None  # None: the one that was built
+    workers: int = 0
+    chroot: str = ''  # root and plugin are then paths inside it
+    user: str = ''  # the server starts as root and becomes this one
+    order: str = 'last'  # where the module stands: last, first, or with the server's own ('both')
+    raw: str = ''  # lines in the server's own language, for cases of one server
+
+    def but(self, **changes):
+        return replace(self, **changes)
+
+
+MEDIA_TYPES = {
+    '.html': 'text/html; charset=utf-8',
+    '.css': 'text/css',
+    '.js': 'text/javascript',
+    '.json': 'application/json',
+    '.svg': 'image/svg+xml',
+    '.txt': 'text/plain',
+    '.jpg': 'image/jpeg',
+    '.unknown': 'application/x-terse-test',
+    '.bin': 'application/octet-stream',
+}

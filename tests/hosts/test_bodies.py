@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Bodies of every size and from every source come back the same."""
+import threading
+import time
+
+import client
+import pytest
+from files import SIZES
+from sites import Scope
+
+ACCEPT = [('Accept-Encoding', 'gzip, deflate, br, zstd')]
+CODINGS = ['zstd', 'br', 'gzip']
+LARGE = 50 << 20
+SHORTEST_CODED = 300  # min-length
+
+
+@pytest.fixture(scope='module')
+def large(files):
+    return files.add_large('large.txt', LARGE)
+
+
+@pytest.fixture(scope='module')
+def server(launch_shared, site, origin, large):
+    return launch_shared(site.but(scopes=(
+        Scope('/origin/', origin=origin.port),
+        Scope('/gzip/', params={'codings': 'gzip'}))))
+
+
+@pytest.mark.parametrize('coding', CODINGS)
+@pytest.mark.parametrize('size', SIZES)
+def test_file(server, get, files, size, coding):
+    name = f'size-{size}.html'
+    answer = get(server, f'/{name}', [('Accept-Encoding', coding)])
+    assert answer.coding == (coding if size >= SHORTEST_CODED else None)
+    assert answer.plain == files.contents[name]
+
+
+def test_file_that_does_not_shrink(server, get, files):
+    answer = get(server, '/noise.txt', ACCEPT)
+    assert answer.coding is None
+    assert answer.plain == files.contents['noise.txt']
+    assert answer.header('content-length') == '20000'
+    assert answer.vary == ['accept-encoding']
+
+
+@pytest.mark.parametrize('coding', CODINGS + [None])
+def test_50_mb(server, get, large, coding):
+    answer = get(server, '/large.txt', [('Accept-Encoding', coding or 'identity')], timeout=120)
+    assert answer.coding == coding
+    assert answer.plain == large
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize('coding', CODINGS)
+def test_a_second_client_is_answered_meanwhile(server, get, large, coding):
+    """No other answer waits for a great part of the time that the large one takes."""
+    done, answers = threading.Event(), []
+
+    def fetch():
+        answers.append(get(server, '/large.txt', [('Accept-Encoding', coding)], timeout=120))
+        done.set()
+
+    fetching = threading.Thread(target=fetch)
+    begin = time.monotonic()
+    fetching.start()
+    waits = []
+    while not done.is_set():
+        start = time.monotonic()
+        small = client.h1(server.port, '/page.html', ACCEPT)
+        waits.append(time.monotonic() - start)
+        assert small.status == 200 and small.coding
+        time.sleep(0.01)
+    fetching.join()
+    took = time.monotonic() - begin
+    assert answers[0].coding == coding
+    assert len(waits) >= 3
+    assert max(waits) < max(took / 4, 0.25), f'{max(waits):.3f} s of {took:.3f} s'
+
+
+def test_cgi(server, get, files):
+    answer = get(server, '/page.cgi', ACCEPT)
+    assert answer.status == 200 and answer.coding == 'zstd'
+    assert answer.plain == files.contents['page.html']
+
+
+@pytest.mark.parametrize('framing', ['length', 'chunked', 'close'])
+@pytest.mark.parametrize('size', [0, 15, 299, 300, 30000, 300000, 3 << 20])
+def test_proxied(server, origin, get, files, framing, size):
+    body = (files.text * (1 + size // len(files.text)))[:size]
+    path = origin.on(f'/origin/{framing}-{size}', body, framing=framing)
+    answer = get(server, path, ACCEPT, timeout=60)
+    assert answer.status == 200
+    assert answer.coding == ('zstd' if size >= SHORTEST_CODED else None)
+    assert answer.plain == body
+
+
+def test_proxied_error_page(server, origin, get, files):
+    path = origin.on('/origin/404', files.text[:5000], status=404)
+    answer = get(server, path, ACCEPT)
+    assert (answer.status, answer.coding, answer.plain) == (404, 'zstd', files.text[:5000])
+
+
+def test_a_cut_origin_never_ends_well_formed(server, origin, files):
+    path = origin.on('/origin/cut', files.text[:100000], cut=40000)
+    try:
+        answer = client.h1(server.port, path, ACCEPT)
+    except client.Broken:
+        return
+    assert answer.status >= 500, answer
+
+
+def test_a_file_that_shrinks_while_it_is_served(server, files):
+    """An error for its client, nothing for the others."""
+    for coding in CODINGS + ['identity']:
+        files.add_large('shrinking.txt', 20 << 20)
+        with client.Connection(server.port) as connection:
+            connection.send('/shrinking.txt', [('Accept-Encoding', coding)])
+            assert connection.head().status == 200
+            connection.reader.read(10000)
+            with open(files.path('shrinking.txt'), 'r+b') as file:
+                file.truncate(100000)
+            try:
+                rest = connection.reader.read()
+            except OSError:
+                rest = b''
+            assert not rest.endswith(b'\r\n0\r\n\r\n'), 'a cut body was ended as if whole'
+        assert server.alive()
+        assert client.h1(server.port, '/page.html', ACCEPT).plain == files.contents['page.html']
