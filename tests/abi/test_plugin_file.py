@@ -67,7 +67,7 @@ FORBIDDEN = {
     'strtoull', '__isoc99_sscanf', 'sscanf', 'toupper', 'tolower', 'strcasecmp', 'strncasecmp',
     '__ctype_b_loc', '__ctype_tolower_loc', '__ctype_toupper_loc', 'time', 'clock_gettime',
     'gettimeofday', 'nanosleep', 'usleep', 'sleep', 'open', 'open64', 'openat', 'fopen', 'fopen64',
-    'socket', 'mmap', 'mmap64', 'dlopen',
+    'socket', 'dlopen',
 }
 
 

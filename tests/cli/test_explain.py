@@ -50,6 +50,7 @@ def test_negotiation(explain, fields, coding):
     (['--length', 9000, '-R', 'Cache-Control: max-age=1, No-Transform'], 'no-transform'),
     (['--length', 9000, '-R', 'Content-Encoding: br'], 'encoded'),
     (['--length', 9000, '-H', 'Range: bytes=0-1'], 'range'),
+    (['--length', 9000, '-H', 'Content-Encoding: br', '-R', 'Range: bytes=0-1'], 'coded'),
     (['--length', 9000, '--streamed'], 'coded'),
     (['--length', 9000000], 'coded'), ([], 'coded'),
 ])
@@ -137,6 +138,7 @@ def test_terminal_is_not_driven(terse):
 @pytest.mark.parametrize('arguments', [
     ['--status', '99'], ['--status', '1000'], ['--status', '2OO'], ['--status', ''],
     ['--length', '-1'], ['--length', '9223372036854775808'], ['--length', '1k'],
+    ['--length', '18446744073709551617'],
     ['--http', '1.2'], ['-H', 'no colon'], ['-H', ': no name'], ['-H', 'a b: c'],
     ['-R', 'a: b\r\nc: d'], ['--no-such'], ['-Z'], ['--length'], ['--streamed=1'], ['operand'],
 ])

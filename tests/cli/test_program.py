@@ -125,6 +125,15 @@ def test_tiny_plugin(terse, tmp_path):
     terse('compress', '-c', 'gzip', plugin=good).fails('does not have this coding')
 
 
+def test_odd_plugin(terse):
+    odd = os.environ['TERSE_ODD_PLUGIN']
+    rows = table(terse('keys', '--markdown', plugin=odd).ok().out)
+    assert rows[1:] == [['odd\\|key', 'choice', 'a', 'a\\|b', 'Either a \\| b.']]
+    assert 'odd|key' in terse('keys', plugin=odd).ok().out
+    result = terse('info', plugin=odd).fails('self-test: coding a sample failed')
+    assert pairs(result.out)['self-test'] == 'failed'
+
+
 def test_plugin_paths(terse, tmp_path):
     terse('info', plugin='plugin/terse.so').fails('must be absolute')
     terse('info', plugin=tmp_path / 'none.so').fails('none.so: No such file')

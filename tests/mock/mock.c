@@ -33,6 +33,30 @@ static terse_status wrong_open(const terse_host *host, terse_instance **out, cha
 }
 #endif
 
+#ifdef MOCK_ODD
+/* Loads well, but has something to say that a host may get wrong. */
+static const terse_key *odd_key(uint32_t index)
+{
+    static const terse_key key = {sizeof key, 0, "odd|key", "choice", "a|b", "a", "Either a | b."};
+    return index == 0 ? &key : NULL;
+}
+
+static const void *odd_query(const char *id)
+{
+    static const terse_keys keys = {sizeof keys, 1, odd_key};
+    return strcmp(id, TERSE_QUERY_KEYS) == 0 ? &keys : NULL;
+}
+
+static terse_status odd_self_test(terse_instance *instance, const terse_policy *policy, char *why,
+                                  size_t why_len)
+{
+    (void)instance;
+    (void)policy;
+    snprintf(why, why_len, "coding a sample failed");
+    return TERSE_E_BROKEN;
+}
+#endif
+
 #if !defined(MOCK_NO_ENTRY) && !defined(MOCK_BORROWED_ENTRY)
 static terse_api api;
 
@@ -63,6 +87,9 @@ const terse_api *terse_plugin_entry(uint32_t abi_major)
     api.exchange_size += (uint32_t)no_such_library();
 #elif defined(MOCK_UNDEFINED_SYMBOL)
     api.exchange_size += (uint32_t)no_such_function();
+#elif defined(MOCK_ODD)
+    api.query = odd_query;
+    api.self_test = odd_self_test;
 #elif !defined(MOCK_GOOD)
 #error "which mock?"
 #endif
