@@ -63,25 +63,32 @@ static bool gather(request_st *r, char *to, size_t len)
     return len == 0;
 }
 
-bool body_peek(struct shim *s, request_st *r, size_t len, terse_out *lent, terse_str *bytes)
+static bool borrow(struct turn *t, size_t len)
 {
-    chunkqueue_remove_finished_chunks(&r->write_queue);
-    const chunk *first = r->write_queue.first;
-    *lent = (terse_out){NULL, 0, 0};
-    if (len == 0 || !first) {
-        *bytes = (terse_str){"", 0};
+    const terse_api *api = api_of(t->s);
+    api->pool_return(t->s->pool, t->lent.ptr);
+    t->lent = (terse_out){NULL, 0, 0};
+    if (api->pool_lend(t->s->pool, len, &t->lent) >= 0)
+        return true;
+    t->lent.ptr = NULL;
+    return false;
+}
+
+bool body_peek(struct turn *t, size_t len, terse_str *bytes)
+{
+    chunkqueue_remove_finished_chunks(&t->r->write_queue);
+    const chunk *first = t->r->write_queue.first;
+    *bytes = (terse_str){"", 0};
+    if (len == 0 || !first)
         return len == 0;
-    }
     if (first->type == MEM_CHUNK && chunk_left(first) >= len) {
         *bytes = (terse_str){first->mem->ptr + first->offset, len};
         return true;
     }
-    if (api_of(s)->pool_lend(s->pool, len, lent) < 0) {
-        lent->ptr = NULL;
+    if (!borrow(t, len) || !gather(t->r, t->lent.ptr, len))
         return false;
-    }
-    *bytes = (terse_str){lent->ptr, len};
-    return gather(r, lent->ptr, len);
+    *bytes = (terse_str){t->lent.ptr, len};
+    return true;
 }
 
 /* The queue's counters tell the access log what was sent: they are left as if the body had never
@@ -106,27 +113,24 @@ void body_replace(request_st *r, terse_str bytes)
 
 void body_whole(struct turn *t)
 {
-    struct shim *s = t->s;
-    terse_out lent;
     terse_str body, coded = {NULL, 0};
     size_t len = (size_t)chunkqueue_length(&t->r->write_queue);
-    if (!body_peek(s, t->r, len, &lent, &body)) {
-        api_of(s)->pool_return(s->pool, lent.ptr);
-        complain(s, t->r, "its body cannot be read, sent as it is");
+    if (!body_peek(t, len, &body)) {
+        complain(t->s, t->r, "its body cannot be read, sent as it is");
         turn_give_up(t);
         return;
     }
-    terse_status status = api_of(s)->encode_whole(t->e->x, &t->facts, body, &coded, &t->decision);
+    terse_status status =
+        api_of(t->s)->encode_whole(t->e->x, &t->facts, body, &coded, &t->decision);
     if (status < 0) {
-        complain(s, t->r, "not coded (status %d), sent as it is", (int)status);
+        complain(t->s, t->r, "not coded (status %d), sent as it is", (int)status);
         notes_decision(t->r, NULL, NULL);
-    } else {
-        if (t->decision.coding) {
-            body_replace(t->r, coded); /* coded bytes and edits end with the pool's next call */
-            t->decision.length = (int64_t)coded.len;
-            notes_ratio(t->r, len, coded.len);
-        }
-        turn_apply(t);
+        return;
     }
-    api_of(s)->pool_return(s->pool, lent.ptr);
+    if (t->decision.coding) {
+        body_replace(t->r, coded);
+        t->decision.length = (int64_t)coded.len;
+        notes_ratio(t->r, len, coded.len);
+    }
+    turn_apply(t);
 }

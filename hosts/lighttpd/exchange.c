@@ -54,13 +54,22 @@ void exchange_over(struct shim *s, request_st *r, struct exchange *e, int32_t ho
         notes_decision(r, outcome.coding, outcome.reason_name);
 }
 
+/* How it went: before the response began, a reset means that the server asks itself again (an error
+ * handler, a local redirect), not that anybody gave up. */
+static int32_t how_it_went(const request_st *r)
+{
+    return r->state == CON_STATE_RESPONSE_END || r->state < CON_STATE_RESPONSE_START
+               ? TERSE_DONE
+               : TERSE_ABORTED;
+}
+
 void exchange_reset(struct shim *s, request_st *r)
 {
     struct exchange *e = r->plugin_ctx[s->id];
     if (!e)
         return;
     r->plugin_ctx[s->id] = NULL;
-    exchange_over(s, r, e, r->state == CON_STATE_RESPONSE_END ? TERSE_DONE : TERSE_ABORTED);
+    exchange_over(s, r, e, how_it_went(r));
     api_of(s)->policy_unref(e->policy);
     chunkqueue_reset(&e->body);
     if (s->n_spare >= SPARE_MAX) {
@@ -100,13 +109,24 @@ static int64_t length_header(const request_st *r)
     return n;
 }
 
+/* Whether a backend stopped before the end of what it had announced.  The server sends such a body
+ * in a way that shows it, which coding would cover up. */
+static bool cut_short(const request_st *r)
+{
+    int64_t announced = length_header(r);
+    if (r->http_method == HTTP_METHOD_HEAD || !r->resp_body_finished)
+        return false;
+    return r->resp_body_scratchpad > 0 || (r->gw_dechunk && !r->gw_dechunk->done) ||
+           (announced >= 0 && announced != chunkqueue_length(&r->write_queue));
+}
+
 static void tell_body(const request_st *r, terse_facts *f)
 {
     bool framed = light_btst(r->resp_htags, HTTP_HEADER_TRANSFER_ENCODING);
     f->length = chunkqueue_length(&r->write_queue);
     if (!r->resp_body_finished || (r->http_method == HTTP_METHOD_HEAD && f->length == 0))
         f->length = length_header(r);
-    if (!r->resp_body_finished || framed)
+    if (!r->resp_body_finished || framed || cut_short(r))
         f->flags |= TERSE_FACT_NO_ACCESS;
     else if (f->length >= 0)
         f->flags |= TERSE_FACT_COMPLETE;
@@ -184,37 +204,44 @@ void turn_give_up(struct turn *t)
 /* Shows the plugin as much of the body as it asks for, until it is content.  False: no luck. */
 static bool let_peek(struct turn *t)
 {
-    struct shim *s = t->s;
+    const terse_api *api = api_of(t->s);
     size_t all = (size_t)chunkqueue_length(&t->r->write_queue);
+    size_t most = all < PEEK_MAX ? all : PEEK_MAX;
     for (int i = 0; t->decision.action == TERSE_PEEK; i++) {
-        terse_out lent;
         terse_str bytes;
-        size_t most = all < PEEK_MAX ? all : PEEK_MAX;
         size_t len = t->decision.need < most ? (size_t)t->decision.need : most;
-        terse_status status = TERSE_E_ARG;
-        if (i < PEEK_ROUNDS && body_peek(s, t->r, len, &lent, &bytes))
-            status = api_of(s)->decide_more(t->e->x, &t->facts, bytes, len == all, &t->decision);
-        if (i < PEEK_ROUNDS)
-            api_of(s)->pool_return(s->pool, lent.ptr);
-        if (status < 0)
+        if (i == PEEK_ROUNDS || !body_peek(t, len, &bytes))
+            return false;
+        if (api->decide_more(t->e->x, &t->facts, bytes, len == all, &t->decision) < 0)
             return false;
     }
     return true;
 }
 
+/* The decision's headers, without the body's part in it. */
+static void act_without_body(struct turn *t)
+{
+    int32_t action = t->decision.action;
+    if (action == TERSE_NO_BODY)
+        send_no_body(t);
+    else if (action == TERSE_WHOLE || action == TERSE_PEEK ||
+             (action == TERSE_STREAM && t->r->http_method != HTTP_METHOD_HEAD))
+        notes_decision(t->r, NULL, NULL); /* it was told that this body cannot be had */
+    else
+        turn_apply(t);
+}
+
 static void act(struct turn *t)
 {
     bool access = !(t->facts.flags & TERSE_FACT_NO_ACCESS);
-    if (access && t->decision.action == TERSE_PEEK && !let_peek(t))
+    if (access && !let_peek(t))
         turn_give_up(t);
     else if (access && t->decision.action == TERSE_WHOLE)
         body_whole(t);
     else if (access && t->decision.action == TERSE_STREAM && t->r->http_method != HTTP_METHOD_HEAD)
         slices_start(t);
-    else if (t->decision.action == TERSE_NO_BODY)
-        send_no_body(t);
     else
-        turn_apply(t);
+        act_without_body(t);
 }
 
 void exchange_response(struct shim *s, request_st *r)
@@ -231,6 +258,7 @@ void exchange_response(struct shim *s, request_st *r)
     terse_status status = api_of(s)->decide(e->x, &t.facts, &t.decision);
     if (status >= 0) {
         act(&t);
+        api_of(s)->pool_return(s->pool, t.lent.ptr);
         return;
     }
     complain(s, r, "no decision (status %d), sent as it is", (int)status);

@@ -91,6 +91,7 @@ struct turn {
     struct exchange *e;
     terse_facts facts;
     terse_decision decision;
+    terse_out lent; /* goes back to the pool last: until then the edits are good */
 };
 /* Edits, status, length and notes of a decision whose body stays, or is in place already. */
 void turn_apply(const struct turn *t);
@@ -115,9 +116,8 @@ void headers_set_length(request_st *r, int64_t length);
  * the queue.  False when the file behind them cannot be read so far. */
 bool body_front(request_st *r, const chunkqueue *q, size_t limit, const terse_out *buf,
                 terse_str *bytes);
-/* The first len bytes in one piece, in *lent when they are not in place; that goes back to the
- * pool. */
-bool body_peek(struct shim *s, request_st *r, size_t len, terse_out *lent, terse_str *bytes);
+/* The first len bytes of the body in one piece: in place, or in t->lent. */
+bool body_peek(struct turn *t, size_t len, terse_str *bytes);
 void body_drop(request_st *r);
 void body_replace(request_st *r, terse_str bytes);
 /* Codes the body in one call. */
