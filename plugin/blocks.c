@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "errno_keep.h"
 
@@ -26,6 +28,7 @@
 #define LENT UINT32_C(0x4c454e54)
 #define IDLE UINT32_C(0x49444c45)
 #define SMALLEST_LOG2 8
+#define PAGES_MIN ((size_t)128 << 10)
 
 /* Before each block's bytes; as long as the alignment, so that they keep it. */
 struct block {
@@ -68,10 +71,30 @@ void blocks_init(struct blocks *b, uint64_t idle_max)
     b->idle_max = idle_max;
 }
 
+/* Large blocks are pages of their own, which go back to the system whole: malloc, once it has freed
+ * one, takes the next from its heap, where any small piece behind it keeps its pages.  Not with a
+ * sanitizer, which looks for pointers in malloc's blocks only. */
+static bool in_pages(size_t bytes)
+{
+#if defined(BLOCKS_POISON)
+    (void)bytes;
+    return false;
+#else
+    return bytes >= PAGES_MIN;
+#endif
+}
+
+static void *from_pages(size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
 static struct block *from_system(struct blocks *b, size_t size, uint32_t bin)
 {
     int saved = errno;
-    struct block *block = aligned_alloc(BLOCK_ALIGN, sizeof *block + size);
+    size_t bytes = sizeof(struct block) + size;
+    struct block *block = in_pages(bytes) ? from_pages(bytes) : aligned_alloc(BLOCK_ALIGN, bytes);
 
     errno_keep(saved);
     if (!block)
@@ -85,10 +108,14 @@ static struct block *from_system(struct blocks *b, size_t size, uint32_t bin)
 static void to_system(struct blocks *b, struct block *block)
 {
     int saved = errno;
+    size_t bytes = sizeof *block + block->size;
 
-    b->held -= sizeof *block + block->size;
+    b->held -= bytes;
     UNPOISON(block + 1, block->size);
-    free(block);
+    if (in_pages(bytes))
+        munmap(block, bytes);
+    else
+        free(block);
     errno_keep(saved);
 }
 

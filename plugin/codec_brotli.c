@@ -10,6 +10,10 @@
 
 /* A window of 4 MB; the format's largest is 16 MB, and "large window" is another format. */
 #define WINDOW_MAX 22
+/* For bodies that are coded piece by piece.  The encoder gathers up to twice its window before it
+ * writes: measured on 11 MB of text at quality 4 in pieces of 64 KB, the longest call is 5 ms with
+ * 19 bits and 24 ms with 22, and it holds 7 MB and 35 MB. */
+#define WINDOW_STREAM 19
 /* A window reaches back (1 << bits) - 16 bytes (RFC 7932 section 9.1). */
 #define WINDOW_GAP 16
 #define SIZE_HINT_MAX (INT64_C(1) << 30)
@@ -27,8 +31,7 @@ static uint64_t no_bytes(const struct coder *coder)
     return 0;
 }
 
-/* ---- encoder ----------------------------------------------------------------------------------
- */
+/* ---- encoder ----------------------------------------------------------------------------- */
 
 /* When its allocator says no, the encoder calls exit(), unless it was built otherwise, and Debian's
  * was not.  So while it runs the allocator does not come back without memory, but leaves the
@@ -76,12 +79,13 @@ static struct coder *encoder_make(struct blocks *blocks, const struct coder_want
 static bool encoder_start(struct coder *coder, const struct coder_want *want)
 {
     BrotliEncoderState *state = ((struct encoder *)coder)->state;
-    uint32_t window = WINDOW_MAX;
+    int most = want->whole ? WINDOW_MAX : WINDOW_STREAM;
+    uint32_t window = (uint32_t)most;
 
     if (want->length >= 0) {
         int64_t hint = want->length < SIZE_HINT_MAX ? want->length : SIZE_HINT_MAX;
 
-        window = (uint32_t)coder_fit(hint + WINDOW_GAP, BROTLI_MIN_WINDOW_BITS, WINDOW_MAX);
+        window = (uint32_t)coder_fit(hint + WINDOW_GAP, BROTLI_MIN_WINDOW_BITS, most);
         if (!BrotliEncoderSetParameter(state, BROTLI_PARAM_SIZE_HINT, (uint32_t)hint))
             return false;
     }
@@ -149,8 +153,7 @@ const struct coder_kind coder_brotli_encoder = {
     .drop = encoder_drop,
 };
 
-/* ---- decoder ----------------------------------------------------------------------------------
- */
+/* ---- decoder ----------------------------------------------------------------------------- */
 
 struct decoder {
     struct coder base;

@@ -35,8 +35,7 @@ static void zlib_memory(z_stream *z, struct blocks *blocks)
     z->opaque = blocks;
 }
 
-/* ---- encoder ----------------------------------------------------------------------------------
- */
+/* ---- encoder ----------------------------------------------------------------------------- */
 
 /* With little room left deflate writes here: a flush into fewer than 7 bytes of room would repeat
  * its marker, with 1 byte of room for ever. */
@@ -213,8 +212,7 @@ const struct coder_kind coder_zlib_encoder = {
     .drop = encoder_drop,
 };
 
-/* ---- decoder ----------------------------------------------------------------------------------
- */
+/* ---- decoder ----------------------------------------------------------------------------- */
 
 struct decoder {
     struct coder base;

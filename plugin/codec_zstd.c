@@ -15,8 +15,7 @@ static terse_status failure_of(size_t result, terse_status otherwise)
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? TERSE_E_NOMEM : otherwise;
 }
 
-/* ---- encoder ----------------------------------------------------------------------------------
- */
+/* ---- encoder ----------------------------------------------------------------------------- */
 
 struct encoder {
     struct coder base;
@@ -170,8 +169,7 @@ const struct coder_kind coder_zstd_encoder = {
     .drop = encoder_drop,
 };
 
-/* ---- decoder ----------------------------------------------------------------------------------
- */
+/* ---- decoder ----------------------------------------------------------------------------- */
 
 struct decoder {
     struct coder base;

@@ -19,6 +19,7 @@
 #endif
 #if HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 #if HAVE_LIBDEFLATE
 #include <libdeflate.h>
@@ -67,6 +68,11 @@ static const struct entry entries[] = {
 #endif
 #if HAVE_ZSTD
     E("zstd", ZSTD_versionString),
+    E("zstd", ZSTD_versionNumber),
+    E("zstd", ZSTD_isError),
+    E("zstd", ZSTD_getErrorCode),
+    E("zstd", ZSTD_sizeof_CCtx),
+    E("zstd", ZSTD_sizeof_DCtx),
     E("zstd", ZSTD_createCCtx),
     E("zstd", ZSTD_CCtx_reset),
     E("zstd", ZSTD_CCtx_setParameter),
@@ -88,8 +94,7 @@ static const struct entry entries[] = {
     {NULL, NULL, NULL},
 };
 
-/* ---- where the symbols are --------------------------------------------------------------------
- */
+/* ---- where the symbols are --------------------------------------------------------------- */
 
 /* The object that an address lies in. */
 static bool object_of(const void *address, Dl_info *info)
@@ -143,8 +148,7 @@ static terse_status check_places(char *why, size_t why_len)
     return TERSE_OK;
 }
 
-/* ---- versions ---------------------------------------------------------------------------------
- */
+/* ---- versions ---------------------------------------------------------------------------- */
 
 struct version {
     unsigned major, minor, patch;

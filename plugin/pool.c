@@ -53,10 +53,8 @@ void pool_tick(terse_pool *pool, uint64_t now_ms)
 
     if (!pool)
         return;
-    if (!pool->ticked || now_ms < pool->swept_ms) {
-        pool->ticked = true;
+    if (now_ms < pool->swept_ms)
         pool->swept_ms = now_ms;
-    }
     if (now_ms - pool->swept_ms < SWEEP_MS)
         return;
     pool->swept_ms = now_ms;
@@ -113,8 +111,7 @@ terse_status pool_counter(const terse_pool *pool, uint32_t index, const char **n
     return TERSE_OK;
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------
- */
+/* ---- buffers ----------------------------------------------------------------------------- */
 
 terse_status pool_lend(terse_pool *pool, size_t min, terse_out *out)
 {

@@ -20,7 +20,6 @@ struct terse_pool {
     void *coded;         /* the last body that encode_whole gave out */
     uint32_t coded_period;
     uint64_t swept_ms; /* when idle memory was last looked through */
-    bool ticked;
     uint64_t streams_live;
     uint64_t streams_opened;
     uint64_t streams_reused; /* opened with a coder that was idle */

@@ -172,8 +172,7 @@ void streams_clear(terse_pool *pool)
     }
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ----------------------------------------------------------------------------- */
 
 static terse_status step(terse_stream *stream, int32_t operation, struct coder_io *io)
 {

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static bool closed, failed;
 static size_t taken, freed, fails_at;
@@ -93,6 +96,19 @@ void *GATE(aligned_alloc)(size_t alignment, size_t size)
 }
 
 #if !defined(GATE_WRAPS)
+/* malloc has its own way to pages, which does not pass here. */
+void *mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset)
+{
+    return passes() ? (void *)syscall(SYS_mmap, at, len, protection, flags, fd, offset)
+                    : MAP_FAILED;
+}
+
+int munmap(void *at, size_t len)
+{
+    gone(at);
+    return (int)syscall(SYS_munmap, at, len);
+}
+
 void *memalign(size_t alignment, size_t size);
 
 void *memalign(size_t alignment, size_t size)

@@ -67,4 +67,17 @@ void assert_decodes(int coding, const struct sink *coded, const void *expected, 
 /* A whole body coded by the codec's own library, with its defaults. */
 void foreign_encode(int coding, const void *ptr, size_t len, struct sink *sink);
 
+/* Decodes a body, cut so, as one stream. */
+terse_status decode(struct rig *rig, int coding, const void *ptr, size_t len, struct cut cut,
+                    struct sink *plain);
+/* The ways in which bodies are cut; the first is not at all. */
+#define N_CUTS 7
+extern const struct cut cuts[N_CUTS];
+/* In every cut it is TERSE_E_DATA, and the pool's decoder is sound afterwards. */
+void assert_refused(struct rig *rig, int coding, const void *ptr, size_t len);
+/* In every cut it decodes to what is expected. */
+void assert_decoded(struct rig *rig, int coding, const struct sink *coded, const void *expected,
+                    size_t len);
+void assert_sound(struct rig *rig, int coding);
+
 #endif

@@ -7,6 +7,7 @@
 #include "alloc_gate.h"
 #include "codec.h"
 #include "policy.h"
+#include "pool.h"
 #include "stream.h"
 
 #define BODY 40000
@@ -39,8 +40,7 @@ static int down(void **state)
     return 0;
 }
 
-/* ---- work, with no memory of the test's own ----------------------------------------------------
- */
+/* ---- work, with no memory of the test's own ---------------------------------------------- */
 
 /* A stream over from, in pieces, to room; the first status that ends it. */
 static terse_status work_stream(struct rig *rig, const terse_spec *spec, const uint8_t *from,
@@ -112,8 +112,7 @@ static void assert_right(int coding, enum work kind, size_t len, size_t n)
         assert_decodes(coding, &sink, body, len);
 }
 
-/* ---- a warm pool -------------------------------------------------------------------------------
- */
+/* ---- a warm pool ------------------------------------------------------------------------- */
 
 /* Bodies of several lengths in turn, in every coding, there and back, with aborts between. */
 static void round_of_work(struct rig *rig, const terse_policy *zlib)
@@ -167,8 +166,7 @@ static void warm_pool_allocates_nothing(void **state)
     assert_true(gate_open(NULL) > 10);
 }
 
-/* ---- no memory ---------------------------------------------------------------------------------
- */
+/* ---- no memory --------------------------------------------------------------------------- */
 
 /* In a new pool the nth allocation fails.  False when there are not so many. */
 static bool fail_nth(struct rig *rig, const terse_policy *policy, int coding, enum work kind,
@@ -193,7 +191,10 @@ static bool fail_nth(struct rig *rig, const terse_policy *policy, int coding, en
     else
         assert_true(status == TERSE_E_NOMEM || status == TERSE_E_BROKEN);
     assert_true(failed || status == TERSE_END);
-    if (rig->pool) { /* and the next body is right */
+    if (rig->pool) { /* nothing of it is left behind, and the next body is right */
+        if (status == TERSE_E_BROKEN)
+            assert_int_equal(rig->pool->shelf.count, 0); /* what failed is not kept */
+        assert_true(counter(rig, "memory.held") <= counter(rig, "memory.idle") + 32768);
         assert_int_equal(work(rig, policy, coding, kind, BODY, &n), TERSE_END);
         assert_right(coding, kind, BODY, n);
         assert_int_equal(counter(rig, "streams.live"), 0);
