@@ -34,25 +34,25 @@ extern "C" {
 
 typedef int32_t terse_status;
 #define TERSE_OK 0
-#define TERSE_MORE 1          /* output room ran out: call again with the same operation */
-#define TERSE_END 2           /* the stream is complete; every later call says so again, with 0 bytes */
-#define TERSE_E_ARG (-1)      /* a NULL, a struct below its floor, an unknown flag or operation */
-#define TERSE_E_NOMEM (-2)    /* no memory; nothing was changed */
-#define TERSE_E_TOOBIG (-3)   /* a field or bit that this side does not know was set */
-#define TERSE_E_KEY (-4)      /* no such setting */
-#define TERSE_E_VALUE (-5)    /* the setting does not take this value */
-#define TERSE_E_CODING (-6)   /* no such content coding in this plugin */
-#define TERSE_E_STATE (-7)    /* out of order: policy sealed, or not sealed yet; exchange not decided so */
-#define TERSE_E_BROKEN (-8)   /* coded bytes have left and the rest cannot follow: break the transfer */
-#define TERSE_E_DATA (-9)     /* decoder: not in its coding, cut short, wrong checksum, trailing bytes */
-#define TERSE_E_LIMIT (-10)   /* a limit of the settings was passed */
-#define TERSE_E_LIBRARY (-11) /* a codec library is not the one this plugin was linked to, or too old */
+#define TERSE_MORE 1        /* output room ran out: call again with the same operation */
+#define TERSE_END 2         /* complete; every later call says so again, with 0 bytes */
+#define TERSE_E_ARG (-1)    /* a NULL, a struct below its floor, an unknown flag or operation */
+#define TERSE_E_NOMEM (-2)  /* no memory; nothing was changed */
+#define TERSE_E_TOOBIG (-3) /* a field or bit that this side does not know was set */
+#define TERSE_E_KEY (-4)    /* no such setting */
+#define TERSE_E_VALUE (-5)  /* the setting does not take this value */
+#define TERSE_E_CODING (-6) /* no such content coding in this plugin */
+#define TERSE_E_STATE (-7)  /* out of order: policy sealed or not yet, exchange not so decided */
+#define TERSE_E_BROKEN (-8) /* coded bytes have left, the rest cannot follow: break the transfer */
+#define TERSE_E_DATA (-9)   /* decoder: not in its coding, cut short, or bytes behind its end */
+#define TERSE_E_LIMIT (-10) /* a limit of the settings was passed */
+#define TERSE_E_LIBRARY (-11) /* a codec library is not the one linked to, or too old */
 
 /* ---- opaque handles --------------------------------------------------------------------------- */
 
 typedef struct terse_instance terse_instance;     /* one per load of a plugin; owns all below */
 typedef struct terse_policy terse_policy;         /* settings; immutable once sealed; counted */
-typedef struct terse_negotiator terse_negotiator; /* a policy's preference, compiled; lives as long */
+typedef struct terse_negotiator terse_negotiator; /* a policy's preference; lives as long */
 typedef struct terse_pool terse_pool;             /* codecs and buffers of one worker */
 typedef struct terse_stream terse_stream;         /* an encoder or decoder, borrowed from a pool */
 /* State of one request and its response: api->exchange_size zeroed bytes, aligned for any object,
@@ -145,9 +145,9 @@ typedef struct terse_facts {
     int64_t length;        /* of the response body in bytes; -1 when not known */
 } terse_facts;
 #define TERSE_FACTS_SIZE_V0 TERSE_OFFSETOFEND(terse_facts, length)
-#define TERSE_FACT_COMPLETE (UINT32_C(1) << 0)   /* the whole body is at hand, length is exact */
-#define TERSE_FACT_NO_ACCESS (UINT32_C(1) << 1)  /* the host cannot hand this body over: never code */
-#define TERSE_FACT_NO_STREAM (UINT32_C(1) << 2)  /* the host can take whole bodies only */
+#define TERSE_FACT_COMPLETE (UINT32_C(1) << 0)  /* the whole body is at hand, length is exact */
+#define TERSE_FACT_NO_ACCESS (UINT32_C(1) << 1) /* the host cannot hand this body over */
+#define TERSE_FACT_NO_STREAM (UINT32_C(1) << 2) /* the host can take whole bodies only */
 
 #define TERSE_PASS 0    /* leave the body alone; apply edits, frame as length says */
 #define TERSE_WHOLE 1   /* collect the body, call encode_whole: its decision has the edits */
@@ -162,18 +162,18 @@ typedef struct terse_facts {
  * fits.  Edits and their bytes stay valid until the next call with the same pool. */
 typedef struct terse_decision {
     uint32_t struct_size;
-    int32_t action;          /* TERSE_PASS .. TERSE_NO_BODY; an unknown one is to be taken as PASS */
-    uint32_t reason;         /* number of the reason, as in query("terse.reasons/1") */
-    uint32_t status;         /* replaces the response status; 0: keep */
-    int64_t length;          /* of the body that leaves, or TERSE_LENGTH_* */
-    uint64_t need;           /* PEEK: body bytes wanted (fewer at the body's end) */
-    uint64_t piece;          /* STREAM: most input bytes for one turn of the event loop; 0: no limit */
-    const char *coding;      /* static name of the coding that leaves; NULL: identity */
+    int32_t action;     /* TERSE_PASS .. TERSE_NO_BODY; an unknown one is to be taken as PASS */
+    uint32_t reason;    /* number of the reason, as in query("terse.reasons/1") */
+    uint32_t status;    /* replaces the response status; 0: keep */
+    int64_t length;     /* of the body that leaves, or TERSE_LENGTH_* */
+    uint64_t need;      /* PEEK: body bytes wanted (fewer at the body's end) */
+    uint64_t piece;     /* STREAM: most input bytes for one turn of the event loop; 0: no limit */
+    const char *coding; /* static name of the coding that leaves; NULL: identity */
     const char *reason_name; /* static: "coded", "too-small", ... */
     const char *reason_text; /* static: the reason as a sentence */
     const terse_edit *edits;
     uint32_t n_edits;
-    uint32_t hold_ms;        /* longest time that the headers may be held back; 0: no limit set */
+    uint32_t hold_ms; /* longest time that the headers may be held back; 0: no limit set */
 } terse_decision;
 #define TERSE_DECISION_SIZE_V0 TERSE_OFFSETOFEND(terse_decision, hold_ms)
 
@@ -370,12 +370,13 @@ typedef struct terse_api {
     /* Borrows an encoder or decoder from the pool, set up and clean.  For an exchange whose
      * decision was STREAM: hands over the encoder that the decision has set up already; spec's
      * exchange is all that counts then, and it does not fail.
-     * E_ARG, E_TOOBIG, E_CODING, E_NOMEM: nothing was changed.
+     * E_ARG, E_TOOBIG, E_CODING, E_NOMEM, E_STATE (policy not sealed): nothing was changed.
      * Owner: the pool; given back by stream_free, or by exchange_end of spec->exchange.  [worker] */
     terse_status (*stream_open)(terse_pool *pool, const terse_spec *spec, terse_stream **out);
     /* Moves bytes.  OK: all input was taken and the operation is complete.  MORE: output room ran
-     * out, the same operation is to be called again (with the rest of the input).  END: the coded
-     * body is complete (FINISH), or the decoder saw its end.
+     * out, the same operation is to be called again (with the rest of the input).  END: an answer
+     * to FINISH alone: the coded body is complete; of a decoder, that it was whole, for until then
+     * another gzip member, zstd frame or a byte that does not belong there may follow.
      * E_BROKEN (encoder), E_DATA, E_LIMIT, E_NOMEM (decoder): the stream is of no more use.
      * What the coded bytes are is not promised: they differ between versions and settings.
      * report may be NULL.  Never blocks.  [worker] */

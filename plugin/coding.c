@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char *const names[CODING_COUNT + 1] = {
-    [CODING_GZIP] = "gzip",       [CODING_BR] = "br",
-    [CODING_ZSTD] = "zstd",       [CODING_DEFLATE] = "deflate",
+    [CODING_GZIP] = "gzip",         [CODING_BR] = "br",
+    [CODING_ZSTD] = "zstd",         [CODING_DEFLATE] = "deflate",
     [CODING_IDENTITY] = "identity",
 };
 

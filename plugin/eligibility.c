@@ -7,10 +7,9 @@
 #include "settings.h"
 #include "view.h"
 
-#define METHOD_IS(f, literal)                        \
-    ((f)->method.len == sizeof(literal) - 1 &&       \
+#define METHOD_IS(f, literal)                                                                      \
+    ((f)->method.len == sizeof(literal) - 1 &&                                                     \
      !memcmp((f)->method.ptr, literal, sizeof(literal) - 1))
-
 
 /* Content that is coded already, by whatever name; a lone "identity" is none (section 8.4). */
 static bool has_coding(const terse_facts *f)

@@ -20,7 +20,8 @@ terse_status exchange_enter(terse_exchange *x, const terse_facts *facts, terse_f
         return status;
     if (copy->flags & ~KNOWN_FLAGS)
         return TERSE_E_TOOBIG;
-    if (!x || !copy->policy || !copy->pool || !copy->header || (copy->method.len && !copy->method.ptr))
+    if (!x || !copy->policy || !copy->pool || !copy->header ||
+        (copy->method.len && !copy->method.ptr))
         return TERSE_E_ARG;
     if (!copy->policy->sealed)
         return TERSE_E_STATE;

@@ -18,9 +18,9 @@ enum exchange_state {
 struct terse_exchange {
     const terse_policy *policy; /* counted while set */
     terse_pool *pool;
-    terse_stream *stream; /* set up for this exchange, not given back yet */
-    uint64_t bytes_in;    /* given to the codec */
-    uint64_t bytes_out;   /* got from it */
+    terse_stream *stream;   /* set up for this exchange, not given back yet */
+    uint64_t bytes_in;      /* given to the codec */
+    uint64_t bytes_out;     /* got from it */
     struct weights weights; /* of the client's own Accept-Encoding */
     uint8_t state;          /* enum exchange_state */
     uint8_t coding;         /* enum coding: what leaves, or would after PEEK and WHOLE */

@@ -6,6 +6,7 @@
 
 #include "build.h"
 #include "codec.h"
+#include "errno_keep.h"
 #include "measure.h"
 #include "plugin_config.h"
 #include "policy.h"
@@ -37,6 +38,7 @@ terse_status instance_open(const terse_host *host, terse_instance **out, char *w
 {
     terse_instance *instance;
     terse_status status;
+    int saved = errno;
 
     if (!out)
         return TERSE_E_ARG;
@@ -44,6 +46,7 @@ terse_status instance_open(const terse_host *host, terse_instance **out, char *w
     if (status < 0)
         return status;
     instance = calloc(1, sizeof *instance);
+    errno_keep(saved);
     if (!instance) {
         text_why(why, why_len, "no memory");
         return TERSE_E_NOMEM;
@@ -76,9 +79,11 @@ static terse_str text_of(const char *nul_terminated)
 terse_status instance_info(const terse_instance *instance, uint32_t index, terse_str *name,
                            terse_str *value)
 {
-    static const char *const stream_names[CODING_COUNT] = {
-        [CODING_GZIP] = "stream bytes gzip", [CODING_BR] = "stream bytes br",
-        [CODING_ZSTD] = "stream bytes zstd", [CODING_DEFLATE] = "stream bytes deflate"};
+    static const char *const stream_names[CODING_COUNT] = {[CODING_GZIP] = "stream bytes gzip",
+                                                           [CODING_BR] = "stream bytes br",
+                                                           [CODING_ZSTD] = "stream bytes zstd",
+                                                           [CODING_DEFLATE] =
+                                                               "stream bytes deflate"};
 
     if (!instance || !name || !value)
         return TERSE_E_ARG;

@@ -14,8 +14,7 @@ struct terse_instance {
 };
 
 /* The slots of the table. */
-terse_status instance_open(const terse_host *host, terse_instance **out, char *why,
-                           size_t why_len);
+terse_status instance_open(const terse_host *host, terse_instance **out, char *why, size_t why_len);
 void instance_close(terse_instance *instance);
 terse_status instance_info(const terse_instance *instance, uint32_t index, terse_str *name,
                            terse_str *value);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coding.h"
+#include "errno_keep.h"
 #include "pool.h"
 #include "sample.h"
 #include "stream.h"
@@ -47,10 +48,12 @@ terse_status measure_stream(terse_instance *instance, const terse_policy *policy
 {
     const char *name = coding_name(coding);
     terse_spec spec = {sizeof spec, TERSE_ENCODE, policy, NULL, {name, strlen(name)}, -1};
+    int saved = errno;
     char *piece = malloc(PIECE);
     terse_pool *pool;
     terse_status status = piece ? pool_new(instance, policy, &pool) : TERSE_E_NOMEM;
 
+    errno_keep(saved);
     if (status >= 0) {
         sample_fill(piece, PIECE);
         status = measure(pool, &spec, piece, bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "errno_keep.h"
 #include "text.h"
 
 #define PATTERNS_MAX 256
@@ -16,37 +17,88 @@ struct media_types {
     const terse_str *patterns;
 };
 
-#define T(literal) {literal, sizeof(literal) - 1}
+#define T(literal)                                                                                 \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
 
 /* Text, and formats that are not packed already: coding gains a third or more. */
 static const terse_str codable[] = {
-    T("text/*"), T("*+json"), T("*+xml"), T("*+yaml"), T("application/json"),
-    T("application/javascript"), T("application/x-javascript"), T("application/ecmascript"),
-    T("application/xml"), T("application/xml-dtd"), T("application/json-seq"),
-    T("application/ndjson"), T("application/x-ndjson"), T("application/graphql"),
-    T("application/yaml"), T("application/x-yaml"), T("application/toml"), T("application/sql"),
-    T("application/rtf"), T("application/postscript"), T("application/x-sh"),
-    T("application/x-tex"), T("application/x-www-form-urlencoded"),
-    T("application/wasm"),                   /* machine code: codes to a half */
-    T("font/ttf"), T("font/otf"), T("font/collection"), T("font/sfnt"), /* outlines, not packed */
-    T("application/x-font-ttf"), T("application/x-font-otf"), T("application/x-font-truetype"),
-    T("application/x-font-opentype"), T("application/vnd.ms-fontobject"),
-    T("image/bmp"), T("image/x-icon"), T("image/vnd.microsoft.icon"), /* plain pixels */
+    T("text/*"),
+    T("*+json"),
+    T("*+xml"),
+    T("*+yaml"),
+    T("application/json"),
+    T("application/javascript"),
+    T("application/x-javascript"),
+    T("application/ecmascript"),
+    T("application/xml"),
+    T("application/xml-dtd"),
+    T("application/json-seq"),
+    T("application/ndjson"),
+    T("application/x-ndjson"),
+    T("application/graphql"),
+    T("application/yaml"),
+    T("application/x-yaml"),
+    T("application/toml"),
+    T("application/sql"),
+    T("application/rtf"),
+    T("application/postscript"),
+    T("application/x-sh"),
+    T("application/x-tex"),
+    T("application/x-www-form-urlencoded"),
+    T("application/wasm"), /* machine code: codes to a half */
+    T("font/ttf"),
+    T("font/otf"),
+    T("font/collection"),
+    T("font/sfnt"), /* outlines, not packed */
+    T("application/x-font-ttf"),
+    T("application/x-font-otf"),
+    T("application/x-font-truetype"),
+    T("application/x-font-opentype"),
+    T("application/vnd.ms-fontobject"),
+    T("image/bmp"),
+    T("image/x-icon"),
+    T("image/vnd.microsoft.icon"), /* plain pixels */
     T("message/*"),
 };
 
 /* Packed already, or with a framing of its own that a coding would break. */
 static const terse_str denied[] = {
-    T("image/jpeg"), T("image/png"), T("image/apng"), T("image/gif"), T("image/webp"),
-    T("image/avif"), T("image/heic"), T("image/heif"), T("image/jxl"), T("image/jp2"),
-    T("audio/*"), T("video/*"),
-    T("font/woff"), T("font/woff2"), T("application/font-woff"), T("application/font-woff2"),
+    T("image/jpeg"),
+    T("image/png"),
+    T("image/apng"),
+    T("image/gif"),
+    T("image/webp"),
+    T("image/avif"),
+    T("image/heic"),
+    T("image/heif"),
+    T("image/jxl"),
+    T("image/jp2"),
+    T("audio/*"),
+    T("video/*"),
+    T("font/woff"),
+    T("font/woff2"),
+    T("application/font-woff"),
+    T("application/font-woff2"),
     T("application/x-font-woff"),
-    T("application/zip"), T("application/gzip"), T("application/x-gzip"), T("application/zstd"),
-    T("application/x-bzip"), T("application/x-bzip2"), T("application/x-xz"),
-    T("application/x-lzma"), T("application/x-7z-compressed"), T("application/vnd.rar"),
-    T("application/x-rar-compressed"), T("application/x-compress"), T("application/java-archive"),
-    T("application/vnd.android.package-archive"), T("*+zip"), T("*+gzip"), T("*+zstd"),
+    T("application/zip"),
+    T("application/gzip"),
+    T("application/x-gzip"),
+    T("application/zstd"),
+    T("application/x-bzip"),
+    T("application/x-bzip2"),
+    T("application/x-xz"),
+    T("application/x-lzma"),
+    T("application/x-7z-compressed"),
+    T("application/vnd.rar"),
+    T("application/x-rar-compressed"),
+    T("application/x-compress"),
+    T("application/java-archive"),
+    T("application/vnd.android.package-archive"),
+    T("*+zip"),
+    T("*+gzip"),
+    T("*+zstd"),
     T("application/vnd.openxmlformats-officedocument*"), /* zip files */
     T("application/vnd.oasis.opendocument*"),
     T("application/grpc*"), /* messages with a length before each, status in trailers */
@@ -89,15 +141,13 @@ static bool pattern_matches(terse_str pattern, terse_str type)
     if (pattern.ptr[0] == '*' && pattern.len > 1 && pattern.ptr[1] == '+') {
         size_t suffix = pattern.len - 1;
 
-        return type.len > suffix &&
-               text_equal((terse_str){type.ptr + type.len - suffix, suffix}, pattern.ptr + 1,
-                          suffix);
+        return type.len > suffix && text_equal((terse_str){type.ptr + type.len - suffix, suffix},
+                                               pattern.ptr + 1, suffix);
     }
     if (pattern.ptr[pattern.len - 1] == '*') {
         size_t prefix = pattern.len - 1;
 
-        return type.len >= prefix &&
-               text_equal((terse_str){type.ptr, prefix}, pattern.ptr, prefix);
+        return type.len >= prefix && text_equal((terse_str){type.ptr, prefix}, pattern.ptr, prefix);
     }
     return text_equal(type, pattern.ptr, pattern.len);
 }
@@ -169,8 +219,11 @@ static struct media_types *block_new(uint32_t n, size_t text, terse_str **patter
         atomic_uint count;
         struct media_types list;
         terse_str patterns[];
-    } *head = malloc(sizeof *head + n * sizeof(terse_str) + text);
+    } * head;
+    int saved = errno;
 
+    head = malloc(sizeof *head + n * sizeof(terse_str) + text);
+    errno_keep(saved);
     if (!head)
         return NULL;
     atomic_init(&head->count, 1);

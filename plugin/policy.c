@@ -4,8 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "errno_keep.h"
 #include "settings_parse.h"
 #include "text.h"
+
+/* Zeroed and counted once; errno is the host's. */
+static terse_policy *policy_alloc(void)
+{
+    int saved = errno;
+    terse_policy *policy = calloc(1, sizeof *policy);
+
+    errno_keep(saved);
+    if (policy)
+        atomic_init(&policy->count, 1);
+    return policy;
+}
 
 terse_status policy_new(terse_instance *instance, terse_policy **out)
 {
@@ -14,10 +27,9 @@ terse_status policy_new(terse_instance *instance, terse_policy **out)
 
     if (!instance || !out)
         return TERSE_E_ARG;
-    policy = calloc(1, sizeof *policy);
+    policy = policy_alloc();
     if (!policy)
         return TERSE_E_NOMEM;
-    atomic_init(&policy->count, 1);
     status = settings_init(&policy->settings);
     if (status < 0) {
         free(policy);
@@ -99,10 +111,9 @@ terse_status policy_derive(const terse_policy *base, const terse_policy *const *
         return TERSE_E_ARG;
     if (!all_sealed(base, overlays, n_overlays))
         return TERSE_E_STATE;
-    policy = calloc(1, sizeof *policy);
+    policy = policy_alloc();
     if (!policy)
         return TERSE_E_NOMEM;
-    atomic_init(&policy->count, 1);
     settings_copy(&policy->settings, &base->settings);
     policy->set = base->set;
     for (size_t i = 0; i < n_overlays; i++) {

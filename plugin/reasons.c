@@ -6,7 +6,10 @@
 /* The name is the end of the counter's name. */
 #define PREFIX "reason."
 #define PREFIX_LEN (sizeof PREFIX - 1)
-#define R(number, name, sentence) {sizeof(terse_reason), number, &(PREFIX name)[PREFIX_LEN], sentence}
+#define R(number, name, sentence)                                                                  \
+    {                                                                                              \
+        sizeof(terse_reason), number, &(PREFIX name)[PREFIX_LEN], sentence                         \
+    }
 
 static const terse_reason table[] = {
     R(REASON_NONE, "none", "The response has not been decided on."),
@@ -30,7 +33,8 @@ static const terse_reason table[] = {
     R(REASON_CODEC, "codec", "The codec failed before its first byte had left."),
     R(REASON_HOST, "host", "The server does not hand this body over."),
     R(REASON_HEAD, "head", "HEAD: the headers are those of the coded response to GET."),
-    R(REASON_NOT_MODIFIED, "not-modified", "304: the headers are those of the response it stands for."),
+    R(REASON_NOT_MODIFIED, "not-modified",
+      "304: the headers are those of the response it stands for."),
     R(REASON_ETAG, "etag", "The response has an ETag, and etag is skip."),
     R(REASON_FRAMED, "framed", "The response has a Transfer-Encoding of its own."),
 };

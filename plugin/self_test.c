@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codec.h"
+#include "errno_keep.h"
 #include "instance.h"
 #include "policy.h"
 #include "pool.h"
@@ -116,12 +117,14 @@ terse_status self_test(terse_instance *instance, const terse_policy *policy, cha
 {
     struct trial *t;
     terse_status status;
+    int saved = errno;
 
     if (!instance || !policy)
         return TERSE_E_ARG;
     if (!policy->sealed)
         return TERSE_E_STATE;
     t = calloc(1, sizeof *t);
+    errno_keep(saved);
     if (!t)
         return TERSE_E_NOMEM;
     t->policy = policy;

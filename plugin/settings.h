@@ -21,12 +21,12 @@ enum gzip_engine { ENGINE_AUTO, ENGINE_ZLIB, ENGINE_LIBDEFLATE };
 struct settings {
     uint8_t codings[CODING_COUNT]; /* enum coding, in the server's order; only built ones */
     uint8_t n_codings;
-    uint8_t prefer;        /* enum prefer */
-    uint8_t etag;          /* enum etag_mode */
-    uint8_t accept_ranges; /* enum ranges_mode */
-    uint8_t no_transform;  /* enum no_transform */
-    uint8_t gzip_engine;   /* enum gzip_engine */
-    uint8_t http10;        /* 1: code for HTTP/1.0 clients too */
+    uint8_t prefer;              /* enum prefer */
+    uint8_t etag;                /* enum etag_mode */
+    uint8_t accept_ranges;       /* enum ranges_mode */
+    uint8_t no_transform;        /* enum no_transform */
+    uint8_t gzip_engine;         /* enum gzip_engine */
+    uint8_t http10;              /* 1: code for HTTP/1.0 clients too */
     int32_t level[CODING_COUNT]; /* LEVEL_AUTO, or that library's own number; deflate has gzip's */
     uint64_t min_length;         /* bytes */
     uint64_t max_length;         /* bytes; 0: none */

@@ -113,7 +113,8 @@ unsigned text_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 
         row[0] = i;
         for (unsigned j = 1; j <= b_len; j++) {
-            unsigned same = text_lower((unsigned char)a[i - 1]) == text_lower((unsigned char)b[j - 1]);
+            unsigned same =
+                text_lower((unsigned char)a[i - 1]) == text_lower((unsigned char)b[j - 1]);
             unsigned next = min3(row[j] + 1, row[j - 1] + 1, diagonal + !same);
 
             diagonal = row[j];

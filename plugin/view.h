@@ -17,7 +17,7 @@ static inline bool view_line(const terse_facts *f, int32_t side, const char *nam
 }
 
 /* VIEW_LINE(facts, TERSE_RESPONSE, "vary", 0, &value) */
-#define VIEW_LINE(f, side, literal, nth, value) \
+#define VIEW_LINE(f, side, literal, nth, value)                                                    \
     view_line(f, side, literal, sizeof(literal) - 1, nth, value)
 
 static inline bool view_has(const terse_facts *f, int32_t side, const char *name, size_t len)

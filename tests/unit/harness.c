@@ -90,7 +90,7 @@ const char *rig_value(const struct rig *rig, const char *name)
         return "";
     if (e->op == TERSE_EDIT_REMOVE)
         return "-";
-    snprintf(value, sizeof value, "%s%.*s", e->op == TERSE_EDIT_ADD ? "+ " : "",
-             (int)e->value.len, e->value.ptr);
+    snprintf(value, sizeof value, "%s%.*s", e->op == TERSE_EDIT_ADD ? "+ " : "", (int)e->value.len,
+             e->value.ptr);
     return value;
 }

@@ -38,14 +38,14 @@ static const char *run(const char *method, uint32_t status, const char *request,
     if (rig.d.action == TERSE_PEEK) {
         size_t n = rig.d.need < (uint64_t)length ? (size_t)rig.d.need : (size_t)length;
 
-        assert_int_equal(rig.api->decide_more(rig.x, &f, (terse_str){body, n},
-                                              n == (size_t)length, &rig.d),
-                         TERSE_OK);
+        assert_int_equal(
+            rig.api->decide_more(rig.x, &f, (terse_str){body, n}, n == (size_t)length, &rig.d),
+            TERSE_OK);
     }
     if (rig.d.action == TERSE_WHOLE)
-        assert_int_equal(rig.api->encode_whole(rig.x, &f, (terse_str){body, (size_t)length}, &coded,
-                                               &rig.d),
-                         TERSE_OK);
+        assert_int_equal(
+            rig.api->encode_whole(rig.x, &f, (terse_str){body, (size_t)length}, &coded, &rig.d),
+            TERSE_OK);
     return rig.d.reason_name;
 }
 
@@ -191,8 +191,8 @@ static void vary_is_merged(void **state)
 static void etag_is_weakened(void **state)
 {
     static const char *const rows[][2] = {
-        {"etag: \"v1\"\n", "W/\"v1\""}, {"etag: W/\"v1\"\n", ""},   {"etag: v1\n", "-"},
-        {"etag: \"v\"1\"\n", "-"},      {"etag: w/\"v1\"\n", "-"},  {"etag: \"\n", "-"},
+        {"etag: \"v1\"\n", "W/\"v1\""},      {"etag: W/\"v1\"\n", ""},   {"etag: v1\n", "-"},
+        {"etag: \"v\"1\"\n", "-"},           {"etag: w/\"v1\"\n", "-"},  {"etag: \"\n", "-"},
         {"etag: \"a\"\netag: \"b\"\n", "-"}, {"etag: \"\"\n", "W/\"\""},
     };
     char response[256];
@@ -291,9 +291,9 @@ static void unknown_lengths_are_held(void **state)
         assert_int_equal(rig.d.action, TERSE_PEEK);
         assert_int_equal(rig.d.need, 300);
         assert_true(rig.d.hold_ms > 0);
-        assert_int_equal(rig.api->decide_more(rig.x, &f, (terse_str){text, how ? 10 : 300}, how,
-                                              &rig.d),
-                         TERSE_OK);
+        assert_int_equal(
+            rig.api->decide_more(rig.x, &f, (terse_str){text, how ? 10 : 300}, how, &rig.d),
+            TERSE_OK);
         assert_int_equal(rig.d.action, how == 1 ? TERSE_PASS : TERSE_STREAM);
         assert_string_equal(rig.d.reason_name, how == 1 ? "too-small" : "coded");
         assert_int_equal(rig.api->decide_more(rig.x, &f, (terse_str){text, 300}, 0, &rig.d),
@@ -378,9 +378,8 @@ static void every_exchange_is_counted_once(void **state)
 
 static void modes(void **state)
 {
-    static const char *const settings[] = {"etag=drop",         "accept-ranges=none",
-                                           "no-transform=both", "http10=on",
-                                           "max-length=2000",   NULL};
+    static const char *const settings[] = {"etag=drop", "accept-ranges=none", "no-transform=both",
+                                           "http10=on", "max-length=2000",    NULL};
     struct rig saved = rig;
     struct message m = {GZIP, HTML};
     terse_facts f;

@@ -84,26 +84,46 @@ static void fields_of_clients(void **state)
 static void grammar_of_weights(void **state)
 {
     static const struct row rows[] = {
-        {{"gzip;q=0."}, "identity"},     {{"gzip;q=1."}, "gzip"},
-        {{"gzip;q=1.000"}, "gzip"},      {{"gzip;q=0.001"}, "gzip"},
-        {{"gzip;q=0.000"}, "identity"},  {{"gzip;Q=1"}, "gzip"},
-        {{"gzip ; q=1"}, "gzip"},        {{"gzip;\tq=1"}, "gzip"},
-        {{" gzip "}, "gzip"},            {{",, ,gzip,,"}, "gzip"},
-        {{"gzip;q="}, "identity"},       {{"gzip;q"}, "identity"},
-        {{"gzip;q=1x"}, "identity"},     {{"gzip;q=2"}, "identity"},
-        {{"gzip;q=-1"}, "identity"},     {{"gzip;q=0.0001"}, "identity"},
-        {{"gzip;q=.5"}, "identity"},     {{"gzip;q=1.001"}, "identity"},
-        {{"gzip;q=00"}, "identity"},     {{"gzip;q=nan"}, "identity"},
-        {{"gzip;q=1e0"}, "identity"},    {{"gzip;q=0,5"}, "identity"},
-        {{"gzip;q=1;q=1"}, "identity"},  {{"gzip;q =1"}, "identity"},
-        {{"gzip;q= 1"}, "identity"},     {{"gzip;q=\"1\""}, "identity"},
-        {{"gzip;"}, "gzip"},             {{"gzip;;q=0"}, "identity"},
-        {{"gzip;x=1"}, "gzip"},          {{"gzip;x=1;q=0"}, "identity"},
-        {{"gzip;q=1;x=y"}, "gzip"},      {{"gzip;x"}, "identity"},
-        {{"gz ip"}, "identity"},         {{"gzip br"}, "identity"},
-        {{"g@zip, br"}, "br"},           {{";q=1, br"}, "br"},
-        {{"gzip;x=\"a,zstd\""}, "gzip"}, {{"gzip;x=\"\\\",zstd\";q=0"}, "identity"},
-        {{"gzip;x=\"zstd"}, "identity"}, {{"foo;x=\"gzip, br\", br"}, "br"},
+        {{"gzip;q=0."}, "identity"},
+        {{"gzip;q=1."}, "gzip"},
+        {{"gzip;q=1.000"}, "gzip"},
+        {{"gzip;q=0.001"}, "gzip"},
+        {{"gzip;q=0.000"}, "identity"},
+        {{"gzip;Q=1"}, "gzip"},
+        {{"gzip ; q=1"}, "gzip"},
+        {{"gzip;\tq=1"}, "gzip"},
+        {{" gzip "}, "gzip"},
+        {{",, ,gzip,,"}, "gzip"},
+        {{"gzip;q="}, "identity"},
+        {{"gzip;q"}, "identity"},
+        {{"gzip;q=1x"}, "identity"},
+        {{"gzip;q=2"}, "identity"},
+        {{"gzip;q=-1"}, "identity"},
+        {{"gzip;q=0.0001"}, "identity"},
+        {{"gzip;q=.5"}, "identity"},
+        {{"gzip;q=1.001"}, "identity"},
+        {{"gzip;q=00"}, "identity"},
+        {{"gzip;q=nan"}, "identity"},
+        {{"gzip;q=1e0"}, "identity"},
+        {{"gzip;q=0,5"}, "identity"},
+        {{"gzip;q=1;q=1"}, "identity"},
+        {{"gzip;q =1"}, "identity"},
+        {{"gzip;q= 1"}, "identity"},
+        {{"gzip;q=\"1\""}, "identity"},
+        {{"gzip;"}, "gzip"},
+        {{"gzip;;q=0"}, "identity"},
+        {{"gzip;x=1"}, "gzip"},
+        {{"gzip;x=1;q=0"}, "identity"},
+        {{"gzip;q=1;x=y"}, "gzip"},
+        {{"gzip;x"}, "identity"},
+        {{"gz ip"}, "identity"},
+        {{"gzip br"}, "identity"},
+        {{"g@zip, br"}, "br"},
+        {{";q=1, br"}, "br"},
+        {{"gzip;x=\"a,zstd\""}, "gzip"},
+        {{"gzip;x=\"\\\",zstd\";q=0"}, "identity"},
+        {{"gzip;x=\"zstd"}, "identity"},
+        {{"foo;x=\"gzip, br\", br"}, "br"},
         {{"gzip;x=\"open", "br"}, "br"},
     };
 
@@ -115,14 +135,12 @@ static void server_preference(void **state)
 {
     static const char *const server[] = {"prefer=server", "codings=gzip, br", NULL};
     static const struct row rows[] = {
-        {{"br, gzip;q=0.1"}, "gzip"},
-        {{"br, gzip;q=0"}, "br"},
-        {{"identity, gzip;q=0.1"}, "gzip"},
-        {{"zstd"}, "identity"},
-        {{"*"}, "gzip"},
+        {{"br, gzip;q=0.1"}, "gzip"}, {{"br, gzip;q=0"}, "br"}, {{"identity, gzip;q=0.1"}, "gzip"},
+        {{"zstd"}, "identity"},       {{"*"}, "gzip"},
     };
     static const char *const deflate[] = {"codings=deflate", NULL};
-    static const struct row only_deflate[] = {{{"gzip, deflate"}, "deflate"}, {{"gzip"}, "identity"}};
+    static const struct row only_deflate[] = {{{"gzip, deflate"}, "deflate"},
+                                              {{"gzip"}, "identity"}};
 
     (void)state;
     CHECK(server, rows);

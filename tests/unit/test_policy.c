@@ -7,9 +7,9 @@ static terse_policy *make(struct rig *rig, const char *const *pairs)
 
     assert_int_equal(rig->api->policy_new(rig->instance, &policy), TERSE_OK);
     for (; *pairs; pairs += 2)
-        assert_int_equal(rig->api->policy_set(policy, S(pairs[0]), S(pairs[1]), rig->why,
-                                              sizeof rig->why),
-                         TERSE_OK);
+        assert_int_equal(
+            rig->api->policy_set(policy, S(pairs[0]), S(pairs[1]), rig->why, sizeof rig->why),
+            TERSE_OK);
     assert_int_equal(rig->api->policy_seal(policy, rig->why, sizeof rig->why), TERSE_OK);
     return policy;
 }
@@ -57,9 +57,8 @@ static void overlays_add_key_by_key(void **state)
     base = make(&rig, base_pairs);
     overlay[0] = make(&rig, one_pairs);
     overlay[1] = make(&rig, two_pairs);
-    assert_int_equal(rig.api->policy_derive(base, (const terse_policy *const *)overlay, 2,
-                                            &derived),
-                     TERSE_OK);
+    assert_int_equal(
+        rig.api->policy_derive(base, (const terse_policy *const *)overlay, 2, &derived), TERSE_OK);
     assert_string_equal(choice_of(&rig, base, "br, gzip"), "br");
     assert_string_equal(choice_of(&rig, derived, "br, gzip"), "gzip");
     assert_string_equal(choice_of(&rig, overlay[1], "br, gzip"), "br"); /* its own default */
@@ -158,15 +157,31 @@ static void a_list_of_ones_own_is_final(void **state)
 
 static void media_types(void **state)
 {
-    static const char *const coded[] = {
-        "text/html", "Text/HTML;charset=utf-8", " text/event-stream ", "application/json",
-        "application/problem+json", "image/svg+xml", "application/wasm", "font/ttf"};
-    static const char *const never[] = {
-        "image/jpeg", "IMAGE/PNG", "font/woff2", "application/zip", "application/gzip",
-        "application/zstd", "application/x-bzip2", "application/x-xz",
-        "application/x-7z-compressed", "application/vnd.rar", "application/grpc",
-        "application/grpc+proto", "application/grpc-web+json", "video/mp4", "audio/mpeg",
-        "application/epub+zip", "multipart/byteranges; boundary=x"};
+    static const char *const coded[] = {"text/html",
+                                        "Text/HTML;charset=utf-8",
+                                        " text/event-stream ",
+                                        "application/json",
+                                        "application/problem+json",
+                                        "image/svg+xml",
+                                        "application/wasm",
+                                        "font/ttf"};
+    static const char *const never[] = {"image/jpeg",
+                                        "IMAGE/PNG",
+                                        "font/woff2",
+                                        "application/zip",
+                                        "application/gzip",
+                                        "application/zstd",
+                                        "application/x-bzip2",
+                                        "application/x-xz",
+                                        "application/x-7z-compressed",
+                                        "application/vnd.rar",
+                                        "application/grpc",
+                                        "application/grpc+proto",
+                                        "application/grpc-web+json",
+                                        "video/mp4",
+                                        "audio/mpeg",
+                                        "application/epub+zip",
+                                        "multipart/byteranges; boundary=x"};
     struct rig rig;
 
     (void)state;

@@ -161,8 +161,10 @@ static void words_fit_any_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),          cmocka_unit_test(refusals),
-        cmocka_unit_test(keys_are_listed), cmocka_unit_test(reasons_are_listed),
+        cmocka_unit_test(values),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(keys_are_listed),
+        cmocka_unit_test(reasons_are_listed),
         cmocka_unit_test(words_fit_any_room),
     };
 
