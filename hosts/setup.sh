@@ -154,7 +154,8 @@ fetch_source() (
 configured_lighttpd() {
     # shellcheck disable=SC2086 # a list of words
     fetch_source lighttpd "$1" "$2" &&
-        (cd "$2/source" && env -i PATH="$TERSE_PATH" LC_ALL=C.UTF-8 ./configure $LIGHTTPD_CONFIGURE) &&
+        (cd "$2/source" &&
+            env -i PATH="$TERSE_PATH" LC_ALL=C.UTF-8 ./configure $LIGHTTPD_CONFIGURE) &&
         [ -s "$2/source/config.h" ] && [ -s "$2/source/src/base.h" ]
 }
 LIGHTTPD_CONFIGURE='--with-pcre2 --with-nettle --with-xxhash --without-zlib --without-bzip2'
@@ -186,15 +187,19 @@ unpacked_packages() {
 # belongs to root, unless the checkout does.
 as_owner() {
     local uid gid home
-    local -a run=()
+    local -a become=()
     uid=$(stat -c %u "$TERSE_ROOT")
     gid=$(stat -c %g "$TERSE_ROOT")
     home=$(getent passwd "$uid" | cut -d: -f6) || home=/
     if as_root && [ "$uid" -ne 0 ]; then
-        run=(setpriv "--reuid=$uid" "--regid=$gid")
-        if getent passwd "$uid" >/dev/null; then run+=(--init-groups); else run+=(--clear-groups); fi
+        become=(setpriv "--reuid=$uid" "--regid=$gid")
+        if getent passwd "$uid" >/dev/null; then
+            become+=(--init-groups)
+        else
+            become+=(--clear-groups)
+        fi
     fi
-    (umask 022 && exec "${run[@]}" env -i PATH="$TERSE_PATH" HOME="${home:-/}" LC_ALL=C.UTF-8 \
+    (umask 022 && exec "${become[@]}" env -i PATH="$TERSE_PATH" HOME="${home:-/}" LC_ALL=C.UTF-8 \
         PYTHONDONTWRITEBYTECODE=1 "$@" </dev/null)
 }
 

@@ -39,7 +39,7 @@ class Entry:
 
 
 class Server:
-    """What the cases use.  A subclass knows one server: its configuration, its logs, its counters."""
+    """What the cases use.  A subclass knows one server: its configuration, logs and counters."""
     name = ''
     good_exits = (0,)
     quiet_path = '/'  # where Terse is off

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Several responses of one connection at a time: HTTP/2 streams, and HTTP/1.1 in a row."""
+import os
+
 import client
 import pytest
 from streams import Streams
@@ -55,6 +57,21 @@ def test_a_reader_that_stops(server, files, coding):
         streams.feed = True
         streams.open_window(long, 1 << 24)
         assert streams.whole(long)[0].plain == files.contents['eight.txt']
+
+
+@pytest.mark.parametrize('coding', CODINGS)
+def test_a_file_that_shrinks(server, files, coding):
+    """A stream whose body is cut never ends well, and the others of its connection are answered."""
+    files.add('shrinking.txt', files.contents['eight.txt'] * 3)
+    with Streams(server.port, window=20000, feed=False) as streams:
+        long = streams.ask('/shrinking.txt', [('Accept-Encoding', coding)])
+        streams.until(lambda: long in streams.answers and len(streams.answers[long].body) == 20000)
+        os.truncate(files.path('shrinking.txt'), 10000)
+        streams.open_window(long, 1 << 24)
+        streams.until(lambda: long in streams.ended or long in streams.broken)
+        assert long in streams.broken
+        after = streams.ask('/page.html', accept(0))
+        assert streams.whole(after)[0].plain == files.contents['page.html']
 
 
 def test_resets(server, files):
