@@ -78,6 +78,13 @@ static handler_t hook_request_reset(request_st *r, void *p_d)
     return HANDLER_GO_ON;
 }
 
+static handler_t hook_connection_close(connection *con, void *p_d)
+{
+    (void)p_d;
+    slices_forget(con);
+    return HANDLER_GO_ON;
+}
+
 static handler_t hook_trigger(server *srv, void *p_d)
 {
     struct shim *s = p_d;
@@ -103,6 +110,7 @@ int mod_terse_plugin_init(plugin *p)
     p->handle_response_start = hook_response_start;
     p->handle_subrequest = hook_subrequest;
     p->handle_request_reset = hook_request_reset;
+    p->handle_connection_close = hook_connection_close;
     p->handle_trigger = hook_trigger;
     return 0;
 }

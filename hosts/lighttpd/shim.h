@@ -128,6 +128,8 @@ bool slices_prepare(struct shim *s);
 void slices_free(struct shim *s);
 void slices_start(struct turn *t);
 handler_t slices_run(struct shim *s, request_st *r);
+/* The connection is closed: it gets no turn any more. */
+void slices_forget(connection *con);
 
 /* guard.c: whether the server's structs are as this module was compiled for. */
 bool guard_layout(server *srv);

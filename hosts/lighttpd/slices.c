@@ -213,6 +213,21 @@ static void ask_for_turn(request_st *r)
     /* else it comes when some of that has been sent */
 }
 
+/* A turn may have been asked for just before the write that found the client gone.  The server frees
+ * closed connections once a minute, before it looks at those whose turn it is. */
+void slices_forget(connection *con)
+{
+    const connection *end = (connection *)(uintptr_t)&log_con_jqueue;
+    if (!con->jqnext)
+        return;
+    for (connection **at = &log_con_jqueue; *at && *at != end; at = &(*at)->jqnext)
+        if (*at == con) {
+            *at = con->jqnext;
+            con->jqnext = NULL;
+            return;
+        }
+}
+
 handler_t slices_run(struct shim *s, request_st *r)
 {
     struct work w = {.s = s, .r = r, .e = r->plugin_ctx[s->id]};

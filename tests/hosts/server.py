@@ -90,6 +90,7 @@ class Server:
     def environment(self):
         env = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C'}
         env.update(self.built.preload_environment)
+        env.update(self.site.env)
         return env
 
     def check(self):

@@ -27,6 +27,7 @@ class Site:
     chroot: str = ''  # root and plugin are then paths inside it
     user: str = ''  # the server starts as root and becomes this one
     order: str = 'last'  # where the module stands: last, first, or with the server's own ('both')
+    env: dict = field(default_factory=dict)  # of the server's process
     raw: str = ''  # lines in the server's own language, for cases of one server
 
     def but(self, **changes):

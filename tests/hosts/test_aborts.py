@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Clients that go away: nothing is lost, nothing grows, the next one is served right."""
 import itertools
+import os
+import subprocess
 import time
 
 import client
 import pytest
 from server import until
+from streams import Streams
 
 CODINGS = ['zstd', 'br', 'gzip']
 SLACK_KB = 256
@@ -99,3 +102,27 @@ def test_streams_are_counted_while_they_live(launch, site, files):
     counters = server.counters()
     assert counters['terse.exchanges.aborted'] == 1
     assert counters['terse.streams.opened'] == 1
+
+
+@pytest.fixture(scope='session')
+def fast_clock(workshop):
+    library = os.path.join(workshop, 'fast_clock.so')
+    source = os.path.join(os.path.dirname(__file__), 'fast_clock.c')
+    subprocess.run(['gcc', '-shared', '-fPIC', '-o', library, source], check=True)
+    return library
+
+
+@pytest.mark.plain
+def test_connections_that_end_while_the_server_tidies_up(launch, site, files, fast_clock):
+    """What it frees then is filled with rubbish: nothing may still point there."""
+    files.add_large('long.txt', 2 << 20)
+    server = launch(site.but(env={'LD_PRELOAD': fast_clock, 'MALLOC_PERTURB_': '85'}))
+    for n in range(500):
+        try:
+            begin(server, 'long.txt', CODINGS[n % 3], (1, 4000)[n % 2]).abort()
+        except OSError:
+            pass  # its time-outs go as fast
+        if n % 5 == 0:
+            with Streams(server.port) as streams:
+                streams.ask('/long.txt', [('Accept-Encoding', CODINGS[n % 3])])
+        assert server.alive(), f'died at {n}'
