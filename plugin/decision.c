@@ -35,14 +35,25 @@ static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision 
     return give(out, TERSE_DECISION_SIZE_V0, d, sizeof *d);
 }
 
+/* The hint is between origin and server: it does not leave. */
+static struct edits *begin_edits(terse_exchange *x, const terse_facts *f)
+{
+    struct edits *e = &x->pool->edits;
+
+    edits_clear(e);
+    if (VIEW_HAS(f, TERSE_RESPONSE, "x-compress-hint"))
+        edits_put(e, TERSE_EDIT_REMOVE, TERSE_RESPONSE, STR("x-compress-hint"), STR(""));
+    return e;
+}
+
 static terse_status identity(terse_exchange *x, const terse_facts *f, uint8_t reason, bool vary,
                              terse_decision *out)
 {
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
+    struct edits *e = begin_edits(x, f);
 
-    edits_clear(&x->pool->edits);
     if (vary)
-        representation_vary(&x->pool->edits, f);
+        representation_vary(e, f);
     x->reason = reason;
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_DECIDED;
@@ -52,8 +63,7 @@ static terse_status identity(terse_exchange *x, const terse_facts *f, uint8_t re
 static terse_status coded(terse_exchange *x, const terse_facts *f, terse_decision *d,
                           terse_decision *out)
 {
-    edits_clear(&x->pool->edits);
-    representation_coded(&x->pool->edits, f, &x->policy->settings, x->coding);
+    representation_coded(begin_edits(x, f), f, &x->policy->settings, x->coding);
     d->coding = coding_name(x->coding);
     return answer(x, d, out);
 }
@@ -103,7 +113,7 @@ static terse_status ask_for_body(terse_exchange *x, const terse_facts *f, terse_
     d.action = TERSE_PEEK;
     d.hold_ms = HOLD_MS;
     d.need = x->probe ? PROBE_BYTES : 0;
-    if (f->length < 0 && d.need < s->min_length)
+    if (f->length < 0 && d.need < s->min_length && !x->short_too)
         d.need = s->min_length;
     if (!d.need)
         return start_stream(x, f, out);
@@ -114,13 +124,13 @@ static terse_status ask_for_body(terse_exchange *x, const terse_facts *f, terse_
 static terse_status head(terse_exchange *x, const terse_facts *f, terse_decision *out)
 {
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_UNKNOWN};
-    struct edits *e = &x->pool->edits;
+    struct edits *e;
 
     x->reason = REASON_HEAD;
     x->state = EXCHANGE_DECIDED;
     if (f->length >= 0 && !x->probe)
         return coded(x, f, &d, out);
-    edits_clear(e);
+    e = begin_edits(x, f);
     representation_vary(e, f);
     representation_validator(e, f, &x->policy->settings);
     x->coding = CODING_IDENTITY;
@@ -133,9 +143,8 @@ static terse_status not_modified(terse_exchange *x, const terse_facts *f, bool v
 {
     const struct settings *s = &x->policy->settings;
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
-    struct edits *e = &x->pool->edits;
+    struct edits *e = begin_edits(x, f);
 
-    edits_clear(e);
     if (vary)
         representation_vary(e, f);
     if (vary && negotiator_choose(&x->policy->negotiator, &x->weights) != CODING_IDENTITY)
@@ -180,6 +189,7 @@ static terse_status decide(terse_exchange *x, terse_facts *f, terse_decision *ou
         return identity(x, f, e.reason, e.vary, out);
     x->coding = (uint8_t)negotiator_choose(&x->policy->negotiator, &x->weights);
     x->probe = e.probe;
+    x->short_too = e.short_too;
     if (x->coding == CODING_IDENTITY)
         return identity(x, f,
                         x->weights.milli[CODING_IDENTITY] ? REASON_IDENTITY : REASON_NOT_ACCEPTED,
@@ -217,8 +227,7 @@ terse_status exchange_decide_more(terse_exchange *x, const terse_facts *facts, t
     if (x->state != EXCHANGE_PEEKING)
         return TERSE_E_STATE;
     if (how == 1) { /* the body's end came first: its length is known now */
-        reason = eligibility_length(bytes.len, &x->policy->settings,
-                                    weights_refuse_identity(&x->weights));
+        reason = eligibility_length(bytes.len, &x->policy->settings, x->short_too);
         if (reason)
             return identity(x, &f, reason, true, out);
         if (bytes.len <= x->policy->settings.slice)

@@ -51,7 +51,22 @@ static bool transform_forbidden(const terse_facts *f, const struct settings *s)
            (s->no_transform == NO_TRANSFORM_BOTH && view_has_token(f, TERSE_REQUEST, name, token));
 }
 
-static uint8_t type_reason(const terse_facts *f, const struct settings *s, bool *probe)
+/* What an origin says of its own response: "on", "off", or anything else for no word. */
+enum hint { HINT_AUTO, HINT_ON, HINT_OFF };
+
+static enum hint hint_of(const terse_facts *f)
+{
+    terse_str value;
+
+    VIEW_LINE(f, TERSE_RESPONSE, "x-compress-hint", 0, &value);
+    value = text_trim(value);
+    if (text_equal(value, "off", 3))
+        return HINT_OFF;
+    return text_equal(value, "on", 2) ? HINT_ON : HINT_AUTO;
+}
+
+/* A denied type stays denied whatever the origin says of it; "on" stands in for the other list. */
+static uint8_t type_reason(const terse_facts *f, const struct settings *s, bool on, bool *probe)
 {
     terse_str type;
 
@@ -59,7 +74,7 @@ static uint8_t type_reason(const terse_facts *f, const struct settings *s, bool 
     *probe = false;
     if (type.len && media_types_match(s->types_deny, type))
         return REASON_TYPE;
-    if (type.len && media_types_match(s->types, type))
+    if (on || (type.len && media_types_match(s->types, type)))
         return REASON_NONE;
     /* a list that the operator wrote whole leaves out on purpose; else the bytes tell */
     if (media_types_closed(s->types))
@@ -68,11 +83,11 @@ static uint8_t type_reason(const terse_facts *f, const struct settings *s, bool 
     return REASON_NONE;
 }
 
-uint8_t eligibility_length(uint64_t length, const struct settings *s, bool identity_refused)
+uint8_t eligibility_length(uint64_t length, const struct settings *s, bool short_too)
 {
     if (!length)
         return REASON_EMPTY;
-    if (length < s->min_length && !identity_refused)
+    if (length < s->min_length && !short_too)
         return REASON_TOO_SMALL;
     if (s->max_length && length > s->max_length)
         return REASON_TOO_LARGE;
@@ -80,8 +95,7 @@ uint8_t eligibility_length(uint64_t length, const struct settings *s, bool ident
 }
 
 /* What decides once the media type is one that is coded. */
-static uint8_t response_reason(const terse_facts *f, const struct settings *s,
-                               bool identity_refused)
+static uint8_t response_reason(const terse_facts *f, const struct settings *s, bool short_too)
 {
     if (f->flags & TERSE_FACT_NO_ACCESS)
         return REASON_HOST;
@@ -90,7 +104,7 @@ static uint8_t response_reason(const terse_facts *f, const struct settings *s,
         (METHOD_IS(f, "GET") || METHOD_IS(f, "HEAD")))
         return REASON_RANGE;
     if (f->length >= 0 && f->status != 304) {
-        uint8_t reason = eligibility_length((uint64_t)f->length, s, identity_refused);
+        uint8_t reason = eligibility_length((uint64_t)f->length, s, short_too);
 
         if (reason)
             return reason;
@@ -105,15 +119,19 @@ static uint8_t response_reason(const terse_facts *f, const struct settings *s,
 struct eligibility eligibility_of(const terse_facts *f, const struct settings *s,
                                   bool identity_refused)
 {
-    struct eligibility e = {message_reason(f), false, false};
+    enum hint hint = hint_of(f);
+    struct eligibility e = {.reason = message_reason(f),
+                            .short_too = identity_refused || hint == HINT_ON};
 
+    if (!e.reason && hint == HINT_OFF)
+        e.reason = REASON_HINT;
     if (!e.reason && transform_forbidden(f, s))
         e.reason = REASON_NO_TRANSFORM;
     if (!e.reason)
-        e.reason = type_reason(f, s, &e.probe);
+        e.reason = type_reason(f, s, hint == HINT_ON, &e.probe);
     if (e.reason)
         return e;
     e.vary = true;
-    e.reason = response_reason(f, s, identity_refused);
+    e.reason = response_reason(f, s, e.short_too);
     return e;
 }

@@ -14,11 +14,12 @@ struct eligibility {
     uint8_t reason; /* enum reason; REASON_NONE: may be coded */
     bool vary;      /* another request could have got another coding: Vary belongs on it */
     bool probe;     /* the media type is on no list: the bytes have to tell */
+    bool short_too; /* min-length does not count */
 };
 
 struct eligibility eligibility_of(const terse_facts *f, const struct settings *s,
                                   bool identity_refused);
-/* The two rules of length, for a body whose length turns out later. */
-uint8_t eligibility_length(uint64_t length, const struct settings *s, bool identity_refused);
+/* The rules of length, also for a body whose length turns out later. */
+uint8_t eligibility_length(uint64_t length, const struct settings *s, bool short_too);
 
 #endif

@@ -26,6 +26,7 @@ struct terse_exchange {
     uint8_t coding;         /* enum coding: what leaves, or would after PEEK and WHOLE */
     uint8_t reason;         /* enum reason */
     uint8_t probe;          /* 1: the body's bytes have to tell whether it is coded */
+    uint8_t short_too;      /* 1: min-length does not count */
 };
 
 /* The slots of the table. */

@@ -37,6 +37,7 @@ static const terse_reason table[] = {
       "304: the headers are those of the response it stands for."),
     R(REASON_ETAG, "etag", "The response has an ETag, and etag is skip."),
     R(REASON_FRAMED, "framed", "The response has a Transfer-Encoding of its own."),
+    R(REASON_HINT, "hint", "The origin said x-compress-hint: off."),
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))

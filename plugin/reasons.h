@@ -30,7 +30,8 @@ enum reason {
     REASON_NOT_MODIFIED = 21,
     REASON_ETAG = 22,
     REASON_FRAMED = 23,
-    REASON_COUNT = 24
+    REASON_HINT = 24,
+    REASON_COUNT = 25
 };
 
 const char *reason_name(uint32_t number);

@@ -161,6 +161,26 @@ static void unknown_types_are_probed(void **state)
     }
 }
 
+static void origins_hint(void **state)
+{
+    (void)state;
+    get(GZIP, HTML "x-compress-hint: off\n", 1000, "hint");
+    assert_string_equal(rig_value(&rig, "x-compress-hint"), "-");
+    assert_int_equal(rig.d.n_edits, 1);
+    get(GZIP, HTML "x-compress-hint: ON\n", 100, "coded"); /* short as it is */
+    assert_string_equal(rig_value(&rig, "x-compress-hint"), "-");
+    assert_string_equal(run("GET", 200, GZIP, "x-compress-hint: on\n", packed, 1000), "no-gain");
+    get(GZIP, "content-type: image/png\nx-compress-hint: on\n", 1000, "type");
+    assert_string_equal(rig_value(&rig, "x-compress-hint"), "-");
+    get(GZIP, HTML "x-compress-hint: auto\n", 100, "too-small");
+    assert_string_equal(rig_value(&rig, "x-compress-hint"), "-");
+    get(GZIP, HTML "x-compress-hint: on\ncontent-encoding: br\n", 1000, "encoded");
+    assert_string_equal(run("HEAD", 200, GZIP, HTML "x-compress-hint: on\n", text, 100), "head");
+    assert_string_equal(rig_value(&rig, "x-compress-hint"), "-");
+    assert_string_equal(run("GET", 304, GZIP, "x-compress-hint: on\n", text, 0), "not-modified");
+    assert_string_equal(rig_value(&rig, "x-compress-hint"), "-");
+}
+
 static void vary_is_merged(void **state)
 {
     static const char *const rows[][2] = {
@@ -434,6 +454,7 @@ int main(void)
         cmocka_unit_test(clients),
         cmocka_unit_test(no_gain),
         cmocka_unit_test(unknown_types_are_probed),
+        cmocka_unit_test(origins_hint),
         cmocka_unit_test(vary_is_merged),
         cmocka_unit_test(etag_is_weakened),
         cmocka_unit_test(stale_fields_go),
