@@ -10,6 +10,7 @@ PYTHON=/usr/bin/python3
 BUILD_PACKAGES='gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libbrotli-dev
   libzstd-dev libdeflate-dev'
 LIGHTTPD_PACKAGES='lighttpd dpkg-dev make patch xz-utils libpcre2-dev nettle-dev libxxhash-dev'
+H2O_PACKAGES='h2o libh2o-evloop-dev'
 ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
 TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev python3-pytest
   python3-h2 lighttpd-mod-deflate'
@@ -64,19 +65,21 @@ disable_service() {
 
 # Installs what is missing of the named packages; touches nothing when nothing is.
 install_packages() {
-    local missing had_lighttpd=yes
+    local missing service fresh=
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
     as_root || die "not installed: $(echo $missing); run this with sudo, or install them"
     say "installing: $(echo $missing)"
-    is_installed lighttpd || had_lighttpd=no
+    for service in lighttpd h2o; do
+        is_installed "$service" || fresh="$fresh $service"
+    done
     apt_quietly update || say "apt-get update failed; going on with the lists at hand"
     # shellcheck disable=SC2086 # a list of words
     without_services apt_quietly install --no-install-recommends $missing ||
         die "apt-get could not install: $(echo $missing)"
-    if [ "$had_lighttpd" = no ] && is_installed lighttpd; then
-        disable_service lighttpd
-    fi
+    for service in $fresh; do
+        if is_installed "$service"; then disable_service "$service"; fi
+    done
 }
 
 # ---- what is fetched, kept outside the checkout --------------------------------------------------
