@@ -24,6 +24,7 @@ class Built:
                       (self._copy(os.path.relpath(mock, build), 'mock') for mock in
                        sorted(glob.glob(os.path.join(build, 'tests/mock/*.so'))))}
         self.lighttpd_modules = self._lighttpd_modules()
+        self.h2o_preload = self._h2o_preload()
 
     def _copy(self, name, into):
         target = os.path.join(self.folder, into)
@@ -48,6 +49,13 @@ class Built:
             os.unlink(target)
         shutil.copy(mine, target)
         return folder
+
+    def _h2o_preload(self):
+        """The file to preload, with the shim beside it; '' when the build has none."""
+        names = ['hosts/h2o/terse-h2o.so', 'hosts/h2o/terse-h2o-preload.so']
+        if not all(os.path.exists(os.path.join(self.build, name)) for name in names):
+            return ''
+        return [self._copy(name, 'h2o') for name in names][-1]
 
     @property
     def preload_environment(self):

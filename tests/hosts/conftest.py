@@ -14,11 +14,12 @@ sys.path[:0] = [HERE, os.path.join(CHECKOUT, 'hosts')]
 import client  # noqa: E402
 from built import Built  # noqa: E402
 from files import Files  # noqa: E402
+from h2o import H2O  # noqa: E402
 from lighttpd import Lighttpd  # noqa: E402
 from origins import Origin  # noqa: E402
 from sites import Site  # noqa: E402
 
-SERVERS = {cls.name: cls for cls in (Lighttpd,)}
+SERVERS = {cls.name: cls for cls in (Lighttpd, H2O)}
 
 
 def pytest_addoption(parser):
@@ -34,9 +35,27 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
+    config.addinivalue_line('markers', 'needs(*what): see lacks and gaps of a server')
+
+
+def mark_what_a_server_lacks(item):
+    """A case that needs what its server lacks is skipped; one that meets a known gap must fail."""
+    name = item.callspec.params.get('server_class') if hasattr(item, 'callspec') else None
+    if name not in SERVERS:
+        return
+    server = SERVERS[name]
+    for need in [need for mark in item.iter_markers('needs') for need in mark.args]:
+        if need in server.lacks:
+            item.add_marker(pytest.mark.skip(reason=f'{name}, {need}: {server.lacks[need]}'))
+        for gaps, strict in ((server.gaps, True), (server.sometimes, False)):
+            if need in gaps:
+                item.add_marker(pytest.mark.xfail(reason=f'{name}, {need}: {gaps[need]}',
+                                                  strict=strict))
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        mark_what_a_server_lacks(item)
     if config.getoption('--preload'):
         kept = [item for item in items if not item.get_closest_marker('plain')]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
@@ -46,6 +65,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_generate_tests(metafunc):
     if 'server_class' in metafunc.fixturenames:
         names = metafunc.config.getoption('--server') or sorted(SERVERS)
+        only = getattr(metafunc.module, 'ONLY', names)  # a file about some servers
+        names = [name for name in names if name in only]
         metafunc.parametrize('server_class', names, indirect=True, scope='session')
     if 'protocol' in metafunc.fixturenames:
         metafunc.parametrize('protocol', sorted(client.PROTOCOLS))
@@ -53,7 +74,14 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope='session')
 def server_class(request):
-    return SERVERS[request.param]
+    """A server that was asked for by name must be there."""
+    cls, option = SERVERS[request.param], request.config.getoption
+    missing = cls.missing(os.path.abspath(option('--build')))
+    if missing and cls.name in (option('--server') or ()):
+        pytest.fail(missing)
+    elif missing:
+        pytest.skip(missing)
+    return cls
 
 
 @pytest.fixture(scope='session')

@@ -59,7 +59,8 @@ class Files:
         self.add('prose.unknown', text[:20000])
         self.add('noise.unknown', random.Random(3).randbytes(20000))
         for name, script in SCRIPTS.items():
-            self.add(name, script.encode())
+            self.add(name, b'#!/bin/sh\n' + script.encode())
+            os.chmod(self.path(name), 0o755)
         for folder in ('a', 'a/b', 'a/b/c', 'off', 'off/on'):
             self.add(f'{folder}/page.html', self.contents['page.html'])
 

@@ -49,6 +49,7 @@ def _scope(scope):
 class Lighttpd(Server):
     name = 'lighttpd'
     binary = '/usr/sbin/lighttpd'
+    module_built = 'hosts/lighttpd/mod_terse.so'
     module = 'mod_terse'
     quiet_path = STATUS_PATH
     good_exits = (0, 1)  # 1: connections were open

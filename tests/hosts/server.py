@@ -43,6 +43,9 @@ class Server:
     name = ''
     good_exits = (0,)
     quiet_path = '/'  # where Terse is off
+    lacks = {}  # what cases may need and this server has not: {need: reason}
+    gaps = {}  # what it should have: these cases fail, and must, until Terse's shim is better
+    sometimes = {}  # the same where the case hangs on time: it may fail
 
     def __init__(self, built, folder, site):
         self.built, self.folder, self.site = built, folder, site
@@ -50,6 +53,9 @@ class Server:
         self.process = None
 
     # -- to be given by a subclass
+    binary = ''
+    module_built = ''  # Terse's own file, in the build folder
+
     def configure(self):
         """Writes the configuration."""
         raise NotImplementedError
@@ -87,6 +93,12 @@ class Server:
         raise NotImplementedError
 
     # -- the same for all
+    @classmethod
+    def missing(cls, build):
+        """Why its cases cannot run here; '' when they can."""
+        wanted = (cls.binary, os.path.join(build, cls.module_built))
+        return ', '.join(f'{path} is not there' for path in wanted if not os.path.exists(path))
+
     def environment(self):
         env = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C'}
         env.update(self.built.preload_environment)

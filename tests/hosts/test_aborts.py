@@ -113,6 +113,7 @@ def fast_clock(workshop):
 
 
 @pytest.mark.plain
+@pytest.mark.needs('fast-clock')
 def test_connections_that_end_while_the_server_tidies_up(launch, site, files, fast_clock):
     """What it frees then is filled with rubbish: nothing may still point there."""
     files.add_large('long.txt', 2 << 20)

@@ -90,6 +90,7 @@ def test_settings(launch, site, params, words):
     complaint(launch(site.but(params=params), start=False), *words)
 
 
+@pytest.mark.needs('block-names')
 def test_settings_of_an_inner_block(launch, site):
     scope = Scope('/a/', scopes=(Scope('/a/b/', params={'gzip.level': '99'}),))
     complaint(launch(site.but(scopes=(scope,)), start=False), '/a/b/', 'gzip.level')
@@ -110,6 +111,7 @@ def test_the_start_line_names_what_runs(launch, site, built):
         assert word in lines[0], lines[0]
 
 
+@pytest.mark.needs('module-order')
 @pytest.mark.parametrize('order, word', [('first', 'belongs behind'), ('both', 'mod_deflate')])
 def test_the_place_among_the_modules(launch, site, order, word):
     server = launch(site.but(order=order))

@@ -27,12 +27,14 @@ def children(pid):
         return [int(child) for child in file.read().split()]
 
 
+@pytest.mark.needs('processes')
 def test_workers(launch, site, files):
     server = launch(site.but(workers=3))
     until(lambda: len(children(server.pid)) == 3, what='three workers')
     serves(server, files, 12)
 
 
+@pytest.mark.needs('processes')
 def test_a_worker_that_died_is_replaced(launch, site, files):
     server = launch(site.but(workers=2))
     until(lambda: len(children(server.pid)) == 2, what='two workers')
@@ -58,6 +60,7 @@ def test_no_other_user(launch, site, files):
 
 
 @as_root
+@pytest.mark.needs('chroot')
 @pytest.mark.plain  # the leak check needs /proc
 def test_chroot(launch, site, files, workshop):
     """The plugin and its libraries are outside; they are opened before."""
@@ -69,6 +72,7 @@ def test_chroot(launch, site, files, workshop):
 
 
 @as_root
+@pytest.mark.needs('chroot')
 @pytest.mark.plain
 def test_chroot_with_workers(launch, site, files, workshop):
     jail = os.path.join(workshop, 'jail-of-workers')

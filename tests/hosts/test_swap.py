@@ -81,7 +81,7 @@ def test_swap_and_back(launch, site, files, built, other_plugin, workshop, serve
     installed = Installed(folder, built.plugin, other_plugin)
     versions = [built.version(path) for path in installed.files]
     assert versions[0] != versions[1]
-    server = launch(site.but(plugin=installed.link, workers=workers))
+    server = launch(site.but(plugin=installed.link, workers=workers, reloads=True))
     digests = [digest(path) for path in server.binaries()]
     pid = server.pid
     expected = [versions[0]]
@@ -107,7 +107,7 @@ def test_a_reload_onto_a_wrong_plugin_says_so(launch, site, files, built, worksh
     """lighttpd ends itself when its configuration fails at a reload; the line says why."""
     folder = os.path.join(workshop, f'wrong-{server_class.name}')
     installed = Installed(folder, built.plugin, files.path('page.html'))
-    server = launch(site.but(plugin=installed.link))
+    server = launch(site.but(plugin=installed.link, reloads=True))
     installed.use(1)
     assert built.terse('info', '--plugin', installed.link).returncode != 0
     installed.use(0)

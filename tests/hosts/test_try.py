@@ -12,7 +12,8 @@ import pytest
 from conftest import CHECKOUT
 from server import free_port, until
 
-pytestmark = pytest.mark.plain  # it has a build of its own
+pytestmark = [pytest.mark.plain,  # it has a build of its own
+              pytest.mark.needs('try')]
 TRY = os.path.join(CHECKOUT, 'hosts', 'try')
 
 
