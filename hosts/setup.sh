@@ -10,7 +10,7 @@ PYTHON=/usr/bin/python3
 BUILD_PACKAGES='gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libbrotli-dev
   libzstd-dev libdeflate-dev'
 LIGHTTPD_PACKAGES='lighttpd dpkg-dev make patch xz-utils libpcre2-dev nettle-dev libxxhash-dev'
-H2O_PACKAGES='h2o libh2o-evloop-dev'
+H2O_PACKAGES='h2o libh2o-evloop-dev libssl-dev'
 ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
 TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev python3-pytest
   python3-h2 lighttpd-mod-deflate'
