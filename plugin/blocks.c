@@ -28,7 +28,7 @@
 #define LENT UINT32_C(0x4c454e54)
 #define IDLE UINT32_C(0x49444c45)
 #define SMALLEST_LOG2 8
-#define PAGES_MIN ((size_t)128 << 10)
+#define PAGES_MIN ((size_t)32 << 10)
 
 /* Before each block's bytes; as long as the alignment, so that they keep it. */
 struct block {
@@ -37,6 +37,7 @@ struct block {
     size_t size;                              /* of the bytes that follow */
     uint32_t bin;                             /* BLOCK_BINS: too large to be kept */
     uint32_t state;                           /* LENT or IDLE */
+    bool pages;                               /* of its own */
 };
 _Static_assert(sizeof(struct block) == BLOCK_ALIGN, "the bytes after the head are aligned");
 
@@ -74,31 +75,32 @@ void blocks_init(struct blocks *b, uint64_t idle_max)
 /* Large blocks are pages of their own, which go back to the system whole: malloc, once it has freed
  * one, takes the next from its heap, where any small piece behind it keeps its pages.  Not with a
  * sanitizer, which looks for pointers in malloc's blocks only. */
-static bool in_pages(size_t bytes)
+static void *from_pages(size_t bytes)
 {
 #if defined(BLOCKS_POISON)
     (void)bytes;
-    return false;
+    return NULL;
 #else
-    return bytes >= PAGES_MIN;
-#endif
-}
-
-static void *from_pages(size_t bytes)
-{
-    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *pages = MAP_FAILED;
+    if (bytes >= PAGES_MIN)
+        pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
+#endif
 }
 
 static struct block *from_system(struct blocks *b, size_t size, uint32_t bin)
 {
     int saved = errno;
     size_t bytes = sizeof(struct block) + size;
-    struct block *block = in_pages(bytes) ? from_pages(bytes) : aligned_alloc(BLOCK_ALIGN, bytes);
+    struct block *block = from_pages(bytes);
+    bool pages = block != NULL;
 
+    if (!pages) /* small, or the process has as many mappings as it may */
+        block = aligned_alloc(BLOCK_ALIGN, bytes);
     errno_keep(saved);
     if (!block)
         return NULL;
+    block->pages = pages;
     block->size = size;
     block->bin = bin;
     b->held += sizeof *block + size;
@@ -112,7 +114,7 @@ static void to_system(struct blocks *b, struct block *block)
 
     b->held -= bytes;
     UNPOISON(block + 1, block->size);
-    if (in_pages(bytes))
+    if (block->pages)
         munmap(block, bytes);
     else
         free(block);

@@ -34,6 +34,7 @@ static struct coder *encoder_make(struct blocks *blocks, const struct coder_want
     if (!e)
         return NULL;
     memset(e, 0, sizeof *e);
+    e->base.own_memory = true;
     e->compressor = libdeflate_alloc_compressor(level_of(want));
     if (!e->compressor) {
         blocks_give(blocks, e);
@@ -84,7 +85,6 @@ static void encoder_drop(struct blocks *blocks, struct coder *coder)
 
 const struct coder_kind coder_libdeflate_encoder = {
     .kept = true,
-    .own_memory = true,
     .key = encoder_key,
     .make = encoder_make,
     .start = encoder_start,

@@ -4,6 +4,7 @@
 #include "coder.h"
 
 #include <string.h>
+#define ZSTD_STATIC_LINKING_ONLY /* for contexts in memory of ours; see struct memory */
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -15,10 +16,42 @@ static terse_status failure_of(size_t result, terse_status otherwise)
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? TERSE_E_NOMEM : otherwise;
 }
 
+/* A context has 1 to 4 MB: malloc, once it has freed one, keeps such sizes among small ones, and a
+ * thread that coded many at a time never gives them back (measured: 150 MB, after a load over four
+ * threads had ended).  These two are exported by every libzstd since 1.0, but not promised: where
+ * they are missing the library takes its own memory. */
+extern __typeof__(ZSTD_createCCtx_advanced) ZSTD_createCCtx_advanced __attribute__((weak));
+extern __typeof__(ZSTD_createDCtx_advanced) ZSTD_createDCtx_advanced __attribute__((weak));
+
+struct memory {
+    struct blocks *blocks;
+    uint64_t bytes; /* lent to one context */
+};
+
+static void *context_alloc(void *opaque, size_t size)
+{
+    struct memory *memory = opaque;
+    void *ptr = blocks_take(memory->blocks, size);
+
+    if (ptr)
+        memory->bytes += blocks_size(ptr);
+    return ptr;
+}
+
+static void context_free(void *opaque, void *ptr)
+{
+    struct memory *memory = opaque;
+
+    if (ptr)
+        memory->bytes -= blocks_size(ptr);
+    blocks_give(memory->blocks, ptr);
+}
+
 /* ---- encoder ----------------------------------------------------------------------------- */
 
 struct encoder {
     struct coder base;
+    struct memory memory;
     ZSTD_CCtx *context;
 };
 
@@ -67,7 +100,12 @@ static struct coder *encoder_make(struct blocks *blocks, const struct coder_want
     if (!e)
         return NULL;
     memset(e, 0, sizeof *e);
-    e->context = ZSTD_createCCtx();
+    e->memory.blocks = blocks;
+    e->base.own_memory = !ZSTD_createCCtx_advanced;
+    e->context =
+        e->base.own_memory
+            ? ZSTD_createCCtx()
+            : ZSTD_createCCtx_advanced((ZSTD_customMem){context_alloc, context_free, &e->memory});
     if (!e->context) {
         blocks_give(blocks, e);
         return NULL;
@@ -148,7 +186,9 @@ static terse_status encoder_whole(struct coder *coder, struct coder_io *io)
 
 static uint64_t encoder_bytes(const struct coder *coder)
 {
-    return ZSTD_sizeof_CCtx(((const struct encoder *)coder)->context);
+    const struct encoder *e = (const struct encoder *)coder;
+
+    return coder->own_memory ? ZSTD_sizeof_CCtx(e->context) : e->memory.bytes;
 }
 
 static void encoder_drop(struct blocks *blocks, struct coder *coder)
@@ -159,7 +199,6 @@ static void encoder_drop(struct blocks *blocks, struct coder *coder)
 
 const struct coder_kind coder_zstd_encoder = {
     .kept = true,
-    .own_memory = true,
     .key = encoder_key,
     .make = encoder_make,
     .start = encoder_start,
@@ -173,6 +212,7 @@ const struct coder_kind coder_zstd_encoder = {
 
 struct decoder {
     struct coder base;
+    struct memory memory;
     ZSTD_DCtx *context;
     bool begun;   /* some frame has been seen */
     bool between; /* no frame is open */
@@ -194,7 +234,12 @@ static struct coder *decoder_make(struct blocks *blocks, const struct coder_want
     if (!d)
         return NULL;
     memset(d, 0, sizeof *d);
-    d->context = ZSTD_createDCtx();
+    d->memory.blocks = blocks;
+    d->base.own_memory = !ZSTD_createDCtx_advanced;
+    d->context =
+        d->base.own_memory
+            ? ZSTD_createDCtx()
+            : ZSTD_createDCtx_advanced((ZSTD_customMem){context_alloc, context_free, &d->memory});
     if (!d->context) {
         blocks_give(blocks, d);
         return NULL;
@@ -266,7 +311,9 @@ static terse_status decoder_run(struct coder *coder, int32_t operation, struct c
 
 static uint64_t decoder_bytes(const struct coder *coder)
 {
-    return ZSTD_sizeof_DCtx(((const struct decoder *)coder)->context);
+    const struct decoder *d = (const struct decoder *)coder;
+
+    return coder->own_memory ? ZSTD_sizeof_DCtx(d->context) : d->memory.bytes;
 }
 
 static void decoder_drop(struct blocks *blocks, struct coder *coder)
@@ -277,7 +324,6 @@ static void decoder_drop(struct blocks *blocks, struct coder *coder)
 
 const struct coder_kind coder_zstd_decoder = {
     .kept = true,
-    .own_memory = true,
     .key = decoder_key,
     .make = decoder_make,
     .start = decoder_start,

@@ -8,14 +8,14 @@ void coder_count(struct shelf *shelf, struct coder *coder)
 {
     uint64_t bytes = coder->kind->bytes(coder);
 
-    if (coder->kind->own_memory)
+    if (coder->own_memory)
         shelf->own += bytes - coder->bytes;
     coder->bytes = bytes;
 }
 
 static void drop(struct shelf *shelf, struct blocks *blocks, struct coder *coder)
 {
-    if (coder->kind->own_memory)
+    if (coder->own_memory)
         shelf->own -= coder->bytes;
     coder->kind->drop(blocks, coder);
 }

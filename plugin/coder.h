@@ -29,8 +29,7 @@ struct coder;
 /* What a codec's file has to offer.  Equal keys mean coders that can stand in for each other once
  * started: a key holds every parameter that is fixed at creation. */
 struct coder_kind {
-    bool kept;       /* start makes a used one as new; else each body has its own */
-    bool own_memory; /* what bytes says is not in the pool's blocks */
+    bool kept; /* start makes a used one as new; else each body has its own */
     uint64_t (*key)(const struct coder_want *want);
     /* NULL: no memory */
     struct coder *(*make)(struct blocks *blocks, const struct coder_want *want);
@@ -53,6 +52,7 @@ struct coder {
     uint64_t key;
     uint64_t bytes;  /* as last counted */
     uint32_t period; /* when it was last used */
+    bool own_memory; /* what it uses is not in the pool's blocks; said by make */
 };
 
 /* The idle coders of one pool, last used first. */

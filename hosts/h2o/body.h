@@ -47,6 +47,7 @@ struct body {
     enum body_mode mode;
     h2o_send_state_t state; /* of the source */
     bool asked, busy;
+    bool resting;  /* busy until the timer: it is others' turn */
     bool started;  /* the ostreams behind us are set up */
     bool flushing; /* a flush has begun */
     bool failed;   /* to be broken off at the next chance */
@@ -90,6 +91,8 @@ void stream_yield(struct body *b);
 void stream_break(struct body *b);
 
 /* generator.c */
+/* What was sent has left. */
+void generator_answered(struct body *b);
 void generator_interpose(struct body *b);
 /* Asks the source, or waits when it was asked already.  The last thing that a turn does. */
 void generator_ask(struct body *b, bool from_loop);

@@ -3,6 +3,7 @@
  * on the shape of H2O's sends. */
 #include "body.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,32 +13,41 @@
 /* A source that ends short of what it declared was cut off, whatever it says. */
 static h2o_send_state_t true_state(const struct body *b, h2o_send_state_t state)
 {
-    bool cut = state == H2O_SEND_STATE_FINAL && b->declared != UINT64_MAX && b->got < b->declared;
-    return cut ? H2O_SEND_STATE_ERROR : state;
+    if (state != H2O_SEND_STATE_FINAL || b->declared == UINT64_MAX || b->got >= b->declared)
+        return state;
+    complain(b->e->worker, b->req, "its body ends after %" PRIu64 " of %" PRIu64 " bytes, cut off",
+             b->got, b->declared);
+    return H2O_SEND_STATE_ERROR;
+}
+
+static void take(struct body *b, const h2o_iovec_t *bufs, size_t n, h2o_send_state_t state)
+{
+    size_t len;
+    if (!input_deliver(b, bufs, n, &len))
+        b->failed = true;
+    b->got += len;
+    b->state = true_state(b, state);
+    b->empty = len > 0 ? 0 : b->empty + 1;
+    if (body_ended(b) || b->empty <= EMPTY_MAX)
+        return;
+    complain(b->e->worker, b->req, "its body goes no further than %" PRIu64 " bytes, cut off",
+             b->got);
+    b->failed = true;
 }
 
 static void on_send(h2o_ostream_t *self, h2o_req_t *req, h2o_iovec_t *bufs, size_t n,
                     h2o_send_state_t state)
 {
     struct body *b = (struct body *)self;
-    size_t len;
     (void)req;
     if (body_ended(b)) { /* there is no generator any more: this is how H2O says proceed */
-        b->busy = false;
-        if (!b->done)
-            body_turn(b, true);
+        generator_answered(b);
         return;
     }
     if (!b->asked) /* H2O's throttle sends again what has not left after 100 ms */
         return;
     b->asked = false;
-    if (!input_deliver(b, bufs, n, &len))
-        b->failed = true;
-    b->empty = len > 0 ? 0 : b->empty + 1;
-    b->got += len;
-    b->state = true_state(b, state);
-    if (!body_ended(b) && b->empty > EMPTY_MAX)
-        b->failed = true;
+    take(b, bufs, n, state);
     if (!b->busy)
         body_turn(b, false);
 }
