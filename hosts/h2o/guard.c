@@ -81,8 +81,8 @@ int guard_check(const h2o_globalconf_t *conf, char *why, size_t why_len)
     if (!wrong)
         return 0;
     snprintf(why, why_len,
-             "the %s of this H2O " H2O_VERSION " is laid out in another way than the headers that "
-             "Terse was built with",
+             "this H2O " H2O_VERSION " lays out its %s in another way than the headers that Terse "
+             "was built with",
              wrong);
     return -1;
 }

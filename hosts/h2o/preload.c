@@ -14,66 +14,35 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "passover.h"
 #include "patch.h"
 
 #define HOOKED "h2o_compress_register_configurator"
 #define SHIM "terse-h2o.so"
-#define ALL_LEVELS 0xf /* H2O_CONFIGURATOR_FLAG_ALL_LEVELS */
 
 typedef void (*register_fn)(void *conf);
 typedef int (*attach_fn)(void *conf, char *why, size_t why_len);
-typedef void *(*create_fn)(void *conf, size_t size);
-typedef void (*define_fn)(void *configurator, const char *name, int flags,
-                          int (*command)(void *, void *, void *));
 
 static struct patch patch;
 
-/* The server goes on without Terse, unless the operator would rather have no server. */
+static void stop(const char *words, const char *reason)
+{
+    fprintf(stderr, "[terse] %s; not started%s\n", words, reason);
+    _exit(EXIT_FAILURE);
+}
+
+/* The server goes on without Terse, unless the operator would rather have no server.  What its
+ * configuration says of Terse is passed over, where that can be. */
 static void trouble(const char *words)
 {
     const char *strict = getenv("TERSE_STRICT");
-    bool stop = strict && strcmp(strict, "1") == 0;
-    fprintf(stderr, "[terse] %s; %s\n", words,
-            stop ? "not started (TERSE_STRICT=1)" : "h2o runs without Terse");
-    if (stop)
-        _exit(EXIT_FAILURE);
+    if (strict && strcmp(strict, "1") == 0)
+        stop(words, " (TERSE_STRICT=1)");
+    fprintf(stderr, "[terse] %s; h2o runs without Terse%s\n", words,
+            passover_install() ? "" : ", once `terse` is taken out of its configuration");
 }
 
-static void *find(const char *name)
-{
-    void *symbol = dlsym(RTLD_DEFAULT, name);
-    (void)dlerror(); /* leave no message of ours to others */
-    return symbol;
-}
-
-/* ---- without Terse ----------------------------------------------------------------------------
- */
-
-static int ignore(void *command, void *ctx, void *node)
-{
-    (void)command;
-    (void)ctx;
-    (void)node;
-    return 0;
-}
-
-/* Its commands are in the configuration all the same: the server is to pass them over. */
-static void ignore_commands(void *conf)
-{
-    void *create_symbol = find("h2o_configurator_create");
-    void *define_symbol = find("h2o_configurator_define_command");
-    create_fn create;
-    define_fn define;
-    if (!create_symbol || !define_symbol)
-        return;
-    memcpy(&create, &create_symbol, sizeof create);
-    memcpy(&define, &define_symbol, sizeof define);
-    void *configurator = create(conf, 4096); /* more than any version's has */
-    define(configurator, "terse", ALL_LEVELS, ignore);
-    define(configurator, "terse.plugin", ALL_LEVELS, ignore);
-}
-
-/* ---- with it ----------------------------------------------------------------------------------
+/* ---- with Terse -------------------------------------------------------------------------------
  */
 
 /* The shim lies in the folder of this file. */
@@ -114,17 +83,12 @@ static void hook(void *conf)
 {
     register_fn original;
     char why[4096 + 256] = "";
-    bool restored = patch_restore(&patch);
-    if (!restored) { /* cannot be: it was written the same way */
-        trouble("what was hooked cannot be put back");
-        _exit(EXIT_FAILURE);
-    }
+    if (!patch_restore(&patch)) /* cannot be: it was written the same way */
+        stop("what was hooked cannot be put back", "");
     memcpy(&original, &patch.target, sizeof original);
     original(conf);
-    if (attach(conf, why, sizeof why))
-        return;
-    trouble(why);
-    ignore_commands(conf);
+    if (!attach(conf, why, sizeof why))
+        trouble(why); /* no configuration has been read yet */
 }
 
 /* ---- is this h2o? -----------------------------------------------------------------------------
@@ -133,9 +97,10 @@ static void hook(void *conf)
 /* The address and length of a function of the program itself; NULL when it has or shows none. */
 static void *own_function(const char *name, size_t *size)
 {
-    void *symbol = find(name), *entry = (void *)getauxval(AT_ENTRY);
+    void *symbol = dlsym(RTLD_DEFAULT, name), *entry = (void *)getauxval(AT_ENTRY);
     Dl_info of_symbol, of_program;
     const ElfW(Sym) *details = NULL;
+    (void)dlerror(); /* leave no message of ours to others */
     if (!symbol || dladdr1(symbol, &of_symbol, (void **)&details, RTLD_DL_SYMENT) == 0 ||
         !details || dladdr(entry, &of_program) == 0 || of_symbol.dli_fbase != of_program.dli_fbase)
         return NULL;

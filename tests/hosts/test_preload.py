@@ -7,7 +7,6 @@ import subprocess
 
 import client
 import pytest
-from h2o import H2O
 from server import until
 from sites import Scope
 
@@ -106,46 +105,6 @@ def test_a_good_configuration_says_nothing(launch, site):
     code, said = server.check()
     assert code == 0, said
     assert server.own_lines(said) == []
-
-
-# ---- the shim is not there -----------------------------------------------------------------------
-
-class Alone(H2O):
-    """The preloaded file without the shim beside it."""
-    strict = '0'
-
-    def environment(self):
-        folder = os.path.join(self.folder, 'alone')
-        os.makedirs(folder, exist_ok=True)
-        env = super().environment()
-        env['LD_PRELOAD'] = shutil.copy(self.built.h2o_preload, folder)
-        env['TERSE_STRICT'] = self.strict
-        return env
-
-
-@pytest.mark.plain
-def test_without_the_shim_the_server_goes_on(built, workshop, site, files):
-    folder = os.path.join(workshop, 'alone')
-    os.mkdir(folder)
-    server = Alone(built, folder, site).start()
-    try:
-        answer = client.h1(server.port, '/page.html', ALL)
-        assert (answer.coding, answer.plain) == (None, files.contents['page.html'])
-        lines = server.own_lines(server.log())
-        assert len(lines) == 1 and 'runs without Terse' in lines[0], lines
-    finally:
-        server.stop()
-
-
-@pytest.mark.plain
-def test_without_the_shim_a_strict_server_does_not_start(built, workshop, site):
-    folder = os.path.join(workshop, 'alone-strict')
-    os.mkdir(folder)
-    server = Alone(built, folder, site)
-    server.strict = '1'
-    code, said = server.refuse()
-    assert code != 0
-    assert 'TERSE_STRICT=1' in said
 
 
 # ---- compress beside it --------------------------------------------------------------------------
