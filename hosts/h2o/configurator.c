@@ -172,9 +172,13 @@ static int on_exit_level(h2o_configurator_t *self, h2o_configurator_context_t *c
     return 0;
 }
 
+/* H2O 2.2 calls it twice. */
 static int on_dispose(h2o_configurator_t *self)
 {
-    shim_release(((struct configurator *)self)->shim);
+    struct configurator *c = (struct configurator *)self;
+    if (c->shim)
+        shim_release(c->shim);
+    c->shim = NULL;
     return 0;
 }
 

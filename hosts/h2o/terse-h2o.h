@@ -12,7 +12,9 @@ extern "C" {
 #endif
 
 /* Adds the commands `terse` and `terse.plugin` to a program that reads H2O's configuration files.
- * Call it after h2o_config_init, and after h2o_compress_register_configurator when that is used. */
+ * H2O shows a response first to what was registered last: call this after h2o_config_init and
+ * h2o_compress_register_configurator, and before errordoc, expires, headers and reproxy, whose
+ * filters change the headers that Terse decides by (hosts/h2o/example_config.c). */
 void terse_h2o_register_configurator(h2o_globalconf_t *conf);
 
 /* Switches Terse on for one path, without a configuration file.  Call it when the path's other
