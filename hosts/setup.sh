@@ -12,8 +12,9 @@ BUILD_PACKAGES='gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev li
 LIGHTTPD_PACKAGES='lighttpd dpkg-dev make patch xz-utils libpcre2-dev nettle-dev libxxhash-dev'
 H2O_PACKAGES='h2o libh2o-evloop-dev libssl-dev'
 ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
-TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev python3-pytest
-  python3-h2 lighttpd-mod-deflate'
+TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev libyaml-dev python3-pytest
+  python3-h2 lighttpd-mod-deflate nghttp2-client openssl'
+TSAN_PACKAGES='cmake make dpkg-dev zlib1g-dev libssl-dev'
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -171,6 +172,24 @@ lighttpd_source() {
         configured_lighttpd "$version") ||
         die "the source of lighttpd $version could not be fetched and configured"
     echo "$dir/source"
+}
+
+# The library that programs over libh2o use, of the same source, made to watch its threads.
+watched_libh2o() {
+    fetch_source h2o "$1" "$2" &&
+        cmake -S "$2/source" -B "$2/build" -DCMAKE_BUILD_TYPE=None -DBUILD_SHARED_LIBS=on \
+            -DCMAKE_INSTALL_PREFIX=/usr -DWITH_MRUBY=off -DWITH_BUNDLED_SSL=off \
+            -DCMAKE_C_FLAGS='-O1 -g -fsanitize=thread' &&
+        make -C "$2/build" -j2 libh2o-evloop
+}
+
+# Prints the folder of a libh2o-evloop that was built with ThreadSanitizer.
+libh2o_tsan() {
+    local version dir
+    version=$(dpkg-query -W -f '${source:Version}' libh2o-evloop-dev)
+    dir=$(cached "libh2o-tsan-${version//[^A-Za-z0-9.+~-]/_}" "libh2o-tsan $version" \
+        watched_libh2o "$version") || die "libh2o $version could not be built for ThreadSanitizer"
+    echo "$dir/build"
 }
 
 # Unpacks the packages $2... into folder of the last argument, without installing them.

@@ -11,6 +11,7 @@ import socket
 import subprocess
 
 from server import Server
+from sites import Site
 
 FIRST_PORT = 19300
 MODULE, AGAIN, TERSE, LEVEL, OFF = 'module', 'module again', 'terse', 'terse, its levels', 'off'
@@ -46,7 +47,7 @@ class Contender(Server):
     good_exits = (0, 1, -signal.SIGTERM)  # 1: connections were open; the last: before it listened
 
     def __init__(self, built, folder, root, role):
-        super().__init__(built, folder, None)
+        super().__init__(built, folder, Site(root=root))
         self.root, self.role = root, role
         self.port = next_port()
 

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import tempfile
 
+TSAN_SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'tsan.supp')
 STOCK_LIGHTTPD_MODULES = '/usr/lib/lighttpd'
 
 
 class Built:
-    def __init__(self, build, folder, preload=''):
+    def __init__(self, build, folder, preload='', libh2o='', threads=1):
         self.build, self.folder, self.preload = build, folder, preload
+        self.libh2o, self.threads = libh2o, threads
         self.reports = os.path.join(folder, 'sanitizer')
         os.makedirs(self.reports)
         os.chmod(self.reports, 0o1777)  # the server has become somebody else when it reports
@@ -44,6 +46,8 @@ class Built:
         for module in glob.glob(os.path.join(STOCK_LIGHTTPD_MODULES, '*.so')):
             os.symlink(module, os.path.join(folder, os.path.basename(module)))
         mine = os.path.join(self.build, 'hosts/lighttpd/mod_terse.so')
+        if not os.path.exists(mine):
+            return folder
         target = os.path.join(folder, 'mod_terse.so')
         if os.path.lexists(target):
             os.unlink(target)
@@ -60,9 +64,14 @@ class Built:
     @property
     def preload_environment(self):
         """For a server whose own build knows no sanitizer."""
+        log = os.path.join(self.reports, 'report')
+        if self.libh2o:
+            return {
+                'LD_LIBRARY_PATH': self.libh2o,
+                'TSAN_OPTIONS': f'log_path={log}:exitcode=99:suppressions={TSAN_SUPPRESSIONS}',
+            }
         if not self.preload:
             return {}
-        log = os.path.join(self.reports, 'report')
         return {
             'LD_PRELOAD': self.preload,
             'ASAN_OPTIONS': f'log_path={log}:exitcode=99:detect_stack_use_after_return=1',

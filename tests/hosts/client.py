@@ -3,6 +3,7 @@
 Neither decodes; the decoders are other people's (hosts/decoders.py)."""
 import os
 import socket
+import ssl
 import subprocess
 import tempfile
 
@@ -60,11 +61,24 @@ def request_bytes(path, headers=(), method='GET', version='HTTP/1.1', host='127.
     return '\r\n'.join(lines + ['', '']).encode('latin-1') + body
 
 
+def connect(port, timeout=TIMEOUT, tls=''):
+    """tls: ALPN's name of the protocol that is to be agreed on, over TLS."""
+    plain = socket.create_connection(('127.0.0.1', port), timeout)
+    if not tls:
+        return plain
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols([tls])
+    secured = context.wrap_socket(plain)
+    assert secured.selected_alpn_protocol() == tls
+    return secured
+
+
 class Connection:
     """One HTTP/1 connection."""
 
-    def __init__(self, port, timeout=TIMEOUT):
-        self.socket = socket.create_connection(('127.0.0.1', port), timeout)
+    def __init__(self, port, timeout=TIMEOUT, tls=False):
+        self.socket = connect(port, timeout, 'http/1.1' if tls else '')
         self.reader = self.socket.makefile('rb')
 
     def send(self, *args, **kwargs):
@@ -82,15 +96,15 @@ class Connection:
             raise Broken(f'{len(data)} of {n} bytes of the body came')
         return data
 
-    def _chunks(self):
-        data = bytearray()
+    def chunks(self):
+        """The chunks of a body, each when it has come."""
         while True:
             size = int(self._line().split(';')[0], 16)
             if size == 0:
                 while self._line():
                     pass
-                return bytes(data)
-            data += self._exactly(size)
+                return
+            yield self._exactly(size)
             if self._line():
                 raise Broken('no line end after a chunk')
 
@@ -112,7 +126,7 @@ class Connection:
         if method == 'HEAD' or answer.status in (204, 304):
             return answer
         if transfer is not None:
-            answer.framing, answer.body = 'chunked', self._chunks()
+            answer.framing, answer.body = 'chunked', b''.join(self.chunks())
         elif length is not None:
             answer.framing, answer.body = 'length', self._exactly(int(length))
         else:

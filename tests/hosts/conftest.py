@@ -2,6 +2,7 @@
 """Options and fixtures of the host suite."""
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -15,11 +16,12 @@ import client  # noqa: E402
 from built import Built  # noqa: E402
 from files import Files  # noqa: E402
 from h2o import H2O  # noqa: E402
+from libh2o import LibH2O  # noqa: E402
 from lighttpd import Lighttpd  # noqa: E402
 from origins import Origin  # noqa: E402
 from sites import Site  # noqa: E402
 
-SERVERS = {cls.name: cls for cls in (Lighttpd, H2O)}
+SERVERS = {cls.name: cls for cls in (Lighttpd, H2O, LibH2O)}
 
 
 def pytest_addoption(parser):
@@ -31,10 +33,13 @@ def pytest_addoption(parser):
     group.addoption('--server', action='append', choices=sorted(SERVERS),
                     help='server to test; may be given again (default: all)')
     group.addoption('--preload', default='', help='sanitizer runtime to preload into the servers')
+    group.addoption('--libh2o', default='', help='folder of another libh2o-evloop, sanitized')
+    group.addoption('--threads', type=int, default=1, help='of servers that have threads')
 
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
+    config.addinivalue_line('markers', 'long: takes minutes; only when named by -m long')
     config.addinivalue_line('markers', 'needs(*what): see lacks and gaps of a server')
 
 
@@ -47,19 +52,29 @@ def mark_what_a_server_lacks(item):
     for need in [need for mark in item.iter_markers('needs') for need in mark.args]:
         if need in server.lacks:
             item.add_marker(pytest.mark.skip(reason=f'{name}, {need}: {server.lacks[need]}'))
-        for gaps, strict in ((server.gaps, True), (server.sometimes, False)):
-            if need in gaps:
-                item.add_marker(pytest.mark.xfail(reason=f'{name}, {need}: {gaps[need]}',
-                                                  strict=strict))
+        if need in server.slow:
+            item.add_marker(pytest.mark.long)
+        if need in server.gaps:
+            item.add_marker(pytest.mark.xfail(reason=f'{name}, {need}: {server.gaps[need]}',
+                                              strict=True))
+
+
+def is_about_others(item, names):
+    """A case of a file about servers none of which is tested."""
+    return not set(getattr(item.module, 'ONLY', names)) & set(names)
 
 
 def pytest_collection_modifyitems(config, items):
+    names = config.getoption('--server') or sorted(SERVERS)
+    sanitized = config.getoption('--preload') or config.getoption('--libh2o')
+    wanted = config.getoption('-m')
     for item in items:
         mark_what_a_server_lacks(item)
-    if config.getoption('--preload'):
-        kept = [item for item in items if not item.get_closest_marker('plain')]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept
+    left_out = [item for item in items if is_about_others(item, names)
+                or sanitized and item.get_closest_marker('plain')
+                or 'long' not in wanted and item.get_closest_marker('long')]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_generate_tests(metafunc):
@@ -96,8 +111,9 @@ def workshop():
 
 @pytest.fixture(scope='session')
 def built(request, workshop):
-    return Built(os.path.abspath(request.config.getoption('--build')),
-                 os.path.join(workshop, 'built'), request.config.getoption('--preload'))
+    option = request.config.getoption
+    return Built(os.path.abspath(option('--build')), os.path.join(workshop, 'built'),
+                 option('--preload'), option('--libh2o'), option('--threads'))
 
 
 @pytest.fixture(scope='session')
@@ -116,6 +132,16 @@ def files(workshop):
 def site(files):
     """The plain case: everything on, nothing set. As root the server becomes www-data."""
     return Site(root=files.root, user='www-data' if os.geteuid() == 0 else '')
+
+
+@pytest.fixture(scope='session')
+def certificate(workshop):
+    """(certificate, key) for 127.0.0.1: files, signed by nobody else."""
+    pair = tuple(os.path.join(workshop, name) for name in ('certificate.pem', 'key.pem'))
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
+                    '-subj', '/CN=127.0.0.1', '-out', pair[0], '-keyout', pair[1]],
+                   check=True, capture_output=True)
+    return pair
 
 
 @pytest.fixture(scope='session')

@@ -53,6 +53,12 @@ class Lighttpd(Server):
     module = 'mod_terse'
     quiet_path = STATUS_PATH
     good_exits = (0, 1)  # 1: connections were open
+    lacks = {
+        'open-door': 'it may close connections while it starts again',
+        'paused-streams': 'streams of backends pass through until the module codes what comes in '
+                          'parts',
+        'tls': 'its configuration here has no second port',
+    }
 
     def __init__(self, built, folder, site):
         # what it opens after chroot() lies inside

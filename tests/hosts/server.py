@@ -44,12 +44,13 @@ class Server:
     good_exits = (0,)
     quiet_path = '/'  # where Terse is off
     lacks = {}  # what cases may need and this server has not: {need: reason}
+    slow = ()  # what takes it minutes
     gaps = {}  # what it should have: these cases fail, and must, until Terse's shim is better
-    sometimes = {}  # the same where the case hangs on time: it may fail
 
     def __init__(self, built, folder, site):
         self.built, self.folder, self.site = built, folder, site
         self.port = free_port()
+        self.tls_port = free_port() if site.tls else None
         self.process = None
 
     # -- to be given by a subclass

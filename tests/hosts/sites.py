@@ -28,6 +28,7 @@ class Site:
     user: str = ''  # the server starts as root and becomes this one
     order: str = 'last'  # where the module stands: last, first, or with the server's own ('both')
     env: dict = field(default_factory=dict)  # of the server's process
+    tls: tuple = ()  # (certificate, key): a second port, tls_port, speaks TLS
     reloads: bool = False  # the server is to read configuration and plugin again
     raw: str = ''  # lines in the server's own language, for cases of one server
 

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: MIT
 """An HTTP/2 client with its hands on the streams: many at once, small windows, resets."""
-import socket
-
 import h2.config
 import h2.connection
 import h2.errors
 import h2.events
 import h2.settings
-from client import TIMEOUT, Answer, Broken
+from client import Answer, Broken, connect
 
 
 class Streams:
-    """One connection, with prior knowledge.  window: what the server may send of a stream before
-    it is told more; feed: whether it is told so as bytes come."""
+    """One connection, with prior knowledge or over TLS.  window: what the server may send of a stream
+    before it is told more; feed: whether it is told so as bytes come."""
 
-    def __init__(self, port, window=65535, feed=True):
+    def __init__(self, port, window=65535, feed=True, tls=False):
         self.feed = feed
+        self.scheme = 'https' if tls else 'http'
         self.answers = {}  # stream: Answer
         self.ended, self.broken = set(), set()
         self.order = []  # streams, as their data came
-        self.socket = socket.create_connection(('127.0.0.1', port), TIMEOUT)
+        self.socket = connect(port, tls='h2' if tls else '')
         self.state = h2.connection.H2Connection(
             h2.config.H2Configuration(client_side=True, header_encoding='latin-1'))
         self.state.initiate_connection()
@@ -33,8 +32,8 @@ class Streams:
     def ask(self, path, headers=(), method='GET'):
         stream = self.state.get_next_available_stream_id()
         self.state.send_headers(stream, [
-            (':method', method), (':scheme', 'http'), (':authority', '127.0.0.1'), (':path', path),
-            *((name.lower(), value) for name, value in headers)], end_stream=True)
+            (':method', method), (':scheme', self.scheme), (':authority', '127.0.0.1'),
+            (':path', path), *((name.lower(), value) for name, value in headers)], end_stream=True)
         self._send()
         return stream
 
@@ -70,6 +69,9 @@ class Streams:
         data = self.socket.recv(65536)
         if not data:
             raise Broken('the server closed the connection')
+        self._receive(data)
+
+    def _receive(self, data):
         for event in self.state.receive_data(data):
             self._take(event)
         self._send()

@@ -67,6 +67,7 @@ def at_work(server, contents):
 
 
 @pytest.mark.plain
+@pytest.mark.needs('many-aborts')
 def test_memory_stays(launch, site, files):
     files.add_large('long.txt', 2 << 20)
     server = launch(site)

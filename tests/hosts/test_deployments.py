@@ -46,6 +46,7 @@ def test_a_worker_that_died_is_replaced(launch, site, files):
 
 
 @as_root
+@pytest.mark.needs('other-user')
 def test_another_user(launch, site, files):
     server = launch(site.but(user='www-data'))
     assert os.stat(f'/proc/{server.pid}').st_uid != 0

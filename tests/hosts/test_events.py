@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""An origin that pauses: it sends an event only after the client has reported the one before, so a
+coded event that waits somewhere is a hang, however long anything takes."""
+import queue
+import statistics
+import time
+import zlib
+
+import brotli
+import client
+import pytest
+import zstandard
+from origins import Reply
+from sites import Scope
+from streams import Streams
+
+pytestmark = pytest.mark.needs('paused-streams')
+
+EVENTS = 20
+LARGE = 70000  # more than one send has room for
+STREAM = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-cache')]
+
+
+class Events(Reply):
+    """Event n + 1 leaves when `reported` says n."""
+
+    def __init__(self, events, framing):
+        super().__init__(headers=STREAM, framing=framing)
+        self.events, self.reported, self.sent_at = events, queue.Queue(), []
+
+    def _framed(self, data):
+        return b'%x\r\n%s\r\n' % (len(data), data) if self.framing == 'chunked' else data
+
+    def _wait_for(self, n):
+        try:
+            assert self.reported.get(timeout=client.TIMEOUT) == n
+        except queue.Empty:
+            raise TimeoutError from None  # ends the connection: the client sees it
+
+    def pieces(self):
+        for n, event in enumerate(self.events):
+            self.sent_at.append(time.monotonic())
+            yield self._framed(event)
+            self._wait_for(n)
+        if self.framing == 'chunked':
+            yield b'0\r\n\r\n'
+
+
+# ---- clients that take what comes ----------------------------------------------------------------
+
+def over_h1(port, path, headers, tls):
+    """The answer's head, then its bytes, as they come."""
+    with client.Connection(port, tls=tls) as connection:
+        connection.send(path, headers)
+        head = connection.head()
+        assert head.header('transfer-encoding') == 'chunked', head
+        yield head
+        yield from connection.chunks()
+
+
+def over_h2(port, path, headers, tls):
+    with Streams(port, tls=tls) as streams:
+        stream, taken = streams.ask(path, headers), 0
+        streams.until(lambda: stream in streams.answers)
+        answer = streams.answers[stream]
+        yield answer
+        while stream not in streams.ended:
+            yield bytes(answer.body[taken:])
+            taken = len(answer.body)
+            streams.turn()
+            if stream in streams.broken:
+                raise client.Broken('the server reset the stream')
+        yield bytes(answer.body[taken:])
+
+
+CLIENTS = {'h1': over_h1, 'h2': over_h2}
+
+
+class Decoder:
+    """What each library makes of bytes so far."""
+
+    def __init__(self, coding):
+        if coding == 'gzip':
+            self.library = zlib.decompressobj(31)
+        elif coding == 'br':
+            self.library = brotli.Decompressor()
+        else:
+            self.library = zstandard.ZstdDecompressor().decompressobj()
+
+    def more(self, data):
+        if isinstance(self.library, brotli.Decompressor):
+            return self.library.process(data)
+        return self.library.decompress(data) if data else b''
+
+    def ended(self):
+        if isinstance(self.library, brotli.Decompressor):
+            return self.library.is_finished()
+        return self.library.eof and not self.library.unused_data
+
+
+# ---- cases ---------------------------------------------------------------------------------------
+
+def make_events(text, n):
+    """The first is shorter than what is coded at all; one is long."""
+    sizes = [20] + [60 + 97 * i % 700 for i in range(1, n)]
+    sizes[n // 2] = LARGE
+    line, events, at = b' '.join(text.split()), [], 0
+    for number, size in enumerate(sizes):
+        events.append(b'id: %d\ndata: %s\n\n' % (number, line[at:at + size]))
+        at += size
+    return events
+
+
+def follow(answer, decoder, reply):
+    """Reports each event once its whole text has been decoded: [seconds that each took]"""
+    whole = b''.join(reply.events)
+    ends = [len(b''.join(reply.events[:n + 1])) for n in range(len(reply.events))]
+    seen, took = b'', []
+    for data in answer:
+        seen += decoder.more(data)
+        sent = len(reply.sent_at)
+        assert seen == whole[:len(seen)], 'not the bytes of the origin'
+        assert len(seen) <= ends[sent - 1]
+        while len(took) < sent and len(seen) == ends[len(took)]:
+            took.append(time.monotonic() - reply.sent_at[len(took)])
+            reply.reported.put(len(took) - 1)
+    assert decoder.ended(), 'the coded body has no end'
+    assert len(took) == len(reply.events)
+    assert seen == whole
+    return took
+
+
+@pytest.fixture(scope='module')
+def server(launch_shared, site, origin, certificate, server_class):
+    tls = () if 'tls' in server_class.lacks else certificate
+    return launch_shared(site.but(tls=tls, scopes=(Scope('/origin/', origin=origin.port),)))
+
+
+@pytest.mark.parametrize('framing', ['chunked', 'close'])
+@pytest.mark.parametrize('secured', [
+    pytest.param(False, id='cleartext'),
+    pytest.param(True, id='tls', marks=pytest.mark.needs('tls'))])
+@pytest.mark.parametrize('coding', ['gzip', 'br', 'zstd'])
+def test_events(server, origin, files, protocol, secured, coding, framing):
+    reply = Events(make_events(files.text, EVENTS), framing)
+    path = f'/origin/events-{protocol}-{secured}-{coding}-{framing}'
+    origin.replies[path] = reply
+    port = server.tls_port if secured else server.port
+    answer = CLIENTS[protocol](port, path, [('Accept-Encoding', coding)], secured)
+    head = next(answer)
+    assert (head.status, head.coding) == (200, coding)
+    took = follow(answer, Decoder(coding), reply)
+    print(f'{protocol}{" over TLS" if secured else ""}, {coding}: an event is there after '
+          f'{statistics.median(took) * 1000:.1f} ms (median)')

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What coding piece by piece costs: a stream against the codec's own one-call form, at the same
+level."""
+import html
+import json
+import os
+import zlib
+
+import brotli
+import client
+import pytest
+import zstandard
+
+SIZE = 1 << 20  # more than a slice: a stream
+LEVELS = {'gzip': 6, 'br': 5, 'zstd': 3}
+SETTINGS = {'gzip.level': '6', 'br.quality': '5', 'zstd.level': '3'}
+MOST = 1.005
+
+
+def sources():
+    """(name, text) of Python's own library: some megabytes, the same wherever one release is."""
+    folder = os.path.dirname(os.__file__)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith('.py'):
+            with open(os.path.join(folder, name), encoding='utf-8') as file:
+                yield name, file.read()
+
+
+def manual():
+    """A long page of HTML."""
+    page, length = ['<!doctype html>\n<title>Modules</title>\n'], 0
+    for name, text in sources():
+        page.append(f'<h2 id="{name}">{name}</h2>\n<pre>{html.escape(text)}</pre>\n')
+        length += len(page[-1])
+        if length > SIZE:
+            break
+    return ''.join(page).encode()[:SIZE]
+
+
+def records():
+    """What an API might answer."""
+    found, length = [], 0
+    for name, text in sources():
+        for number, line in enumerate(text.splitlines(), 1):
+            found.append({'file': name, 'line': number, 'text': line})
+            length += len(line)
+        if length > SIZE:
+            break
+    return json.dumps(found, indent=1).encode()[:SIZE]
+
+
+def in_one_call(coding, data):
+    level = LEVELS[coding]
+    if coding == 'gzip':
+        codec = zlib.compressobj(level, wbits=31)
+        return codec.compress(data) + codec.flush()
+    if coding == 'br':
+        return brotli.compress(data, quality=level)
+    return zstandard.ZstdCompressor(level).compress(data)
+
+
+@pytest.fixture(scope='module')
+def server(launch_shared, site, files):
+    for name, body in (('manual.html', manual()), ('records.json', records())):
+        assert len(files.add(name, body)) == SIZE
+    return launch_shared(site.but(params=SETTINGS))
+
+
+@pytest.mark.parametrize('name', ['manual.html', 'records.json'])
+@pytest.mark.parametrize('coding', LEVELS)
+def test_a_stream_is_as_small(server, files, coding, name):
+    answer = client.h1(server.port, f'/{name}', [('Accept-Encoding', coding)])
+    assert (answer.coding, answer.framing) == (coding, 'chunked')
+    assert answer.plain == files.contents[name]
+    streamed, alone = len(answer.body), len(in_one_call(coding, files.contents[name]))
+    print(f'{name}, {coding}: {streamed} bytes, in one call {alone} ({streamed / alone - 1:+.2%})')
+    assert streamed <= alone * MOST
+    assert streamed >= alone / MOST, 'not the level that was asked for'
