@@ -50,6 +50,7 @@ struct body {
     bool resting;  /* busy until the timer: it is others' turn */
     bool started;  /* the ostreams behind us are set up */
     bool flushing; /* a flush has begun */
+    bool flushed;  /* all that was taken can be decoded from what was given */
     bool failed;   /* to be broken off at the next chance */
     bool done;     /* the last bytes have left */
 };
@@ -86,6 +87,7 @@ void input_replace(struct body *b, h2o_iovec_t bytes);
 void stream_add(struct exchange *e, h2o_ostream_t **slot, const terse_facts *facts,
                 const terse_decision *decision);
 void stream_send(struct body *b, h2o_iovec_t *bufs, size_t n, h2o_send_state_t state);
+void stream_send_headers(struct body *b);
 /* Comes back through generator_proceed from the event loop. */
 void stream_yield(struct body *b);
 void stream_break(struct body *b);

@@ -99,6 +99,7 @@ static terse_status run(struct body *b, int32_t operation, terse_str bytes, size
     if (status == TERSE_MORE && in.pos == 0 && b->room.pos == before && before == 0)
         return TERSE_E_BROKEN; /* neither took nor gave: it would do so for ever */
     b->flush_ms = status >= 0 ? report.flush_ms : 0;
+    b->flushed = status >= 0 && report.unflushed == 0;
     return status;
 }
 
@@ -150,12 +151,17 @@ static terse_status code(struct body *b)
     }
 }
 
-/* All input is taken: coded bytes that are not worth a send wait for more, but not long. */
-static void wait_for_more(struct body *b, bool from_loop, bool flushed)
+/* All input is taken: coded bytes that are not worth a send wait for more, but not long.  A flush
+ * with nothing to flush still sends the headers. */
+static void wait_for_more(struct body *b, bool from_loop)
 {
     uint64_t now = h2o_now(b->req->conn->ctx->loop);
     bool due = b->flush_ms > 0 && b->stale_at > 0 && now >= b->stale_at;
-    if (b->room.pos >= CODED_ENOUGH || (b->room.pos > 0 && flushed)) {
+    if (b->flushed && b->room.pos == 0 && !b->started) {
+        stream_send_headers(b);
+        return;
+    }
+    if (b->room.pos >= CODED_ENOUGH || (b->flushed && b->room.pos > 0)) {
         send_coded(b, H2O_SEND_STATE_IN_PROGRESS);
         return;
     }
@@ -174,7 +180,6 @@ static void wait_for_more(struct body *b, bool from_loop, bool flushed)
 
 void coding_turn(struct body *b, bool from_loop)
 {
-    bool flush = b->flushing || body_shadowed(b);
     if (b->state == H2O_SEND_STATE_ERROR) {
         send_coded(b, H2O_SEND_STATE_ERROR);
         return;
@@ -192,6 +197,6 @@ void coding_turn(struct body *b, bool from_loop)
     } else if (status == TERSE_MORE) {
         stream_yield(b); /* others' turn */
     } else {
-        wait_for_more(b, from_loop, flush && !b->flushing);
+        wait_for_more(b, from_loop);
     }
 }

@@ -133,6 +133,20 @@ void stream_send(struct body *b, h2o_iovec_t *bufs, size_t n, h2o_send_state_t s
     h2o_ostream_send_next(&b->super, b->req, bufs, n, state);
 }
 
+/* Ostreams hand on no send without bytes, so the last one is told directly; the others have nothing
+ * to do with an empty one. */
+void stream_send_headers(struct body *b)
+{
+    h2o_iovec_t nothing = h2o_iovec_init(H2O_STRLIT(""));
+    start(b);
+    generator_unlink(b);
+    b->busy = true;
+    h2o_ostream_t *last = b->super.next;
+    while (last->next)
+        last = last->next;
+    last->do_send(last, b->req, &nothing, 1, H2O_SEND_STATE_IN_PROGRESS);
+}
+
 void stream_yield(struct body *b)
 {
     b->busy = true;

@@ -16,6 +16,7 @@ from streams import Streams
 
 pytestmark = pytest.mark.needs('paused-streams')
 
+CODINGS = ['gzip', 'br', 'zstd']
 EVENTS = 20
 LARGE = 70000  # more than one send has room for
 STREAM = [('Content-Type', 'text/event-stream'), ('Cache-Control', 'no-cache')]
@@ -44,6 +45,14 @@ class Events(Reply):
             self._wait_for(n)
         if self.framing == 'chunked':
             yield b'0\r\n\r\n'
+
+
+class Late(Events):
+    """The first event leaves when the client has the headers."""
+
+    def pieces(self):
+        self._wait_for(-1)
+        yield from super().pieces()
 
 
 # ---- clients that take what comes ----------------------------------------------------------------
@@ -140,7 +149,7 @@ def server(launch_shared, site, origin, certificate, server_class):
 @pytest.mark.parametrize('secured', [
     pytest.param(False, id='cleartext'),
     pytest.param(True, id='tls', marks=pytest.mark.needs('tls'))])
-@pytest.mark.parametrize('coding', ['gzip', 'br', 'zstd'])
+@pytest.mark.parametrize('coding', CODINGS)
 def test_events(server, origin, files, protocol, secured, coding, framing):
     reply = Events(make_events(files.text, EVENTS), framing)
     path = f'/origin/events-{protocol}-{secured}-{coding}-{framing}'
@@ -152,3 +161,13 @@ def test_events(server, origin, files, protocol, secured, coding, framing):
     took = follow(answer, Decoder(coding), reply)
     print(f'{protocol}{" over TLS" if secured else ""}, {coding}: an event is there after '
           f'{statistics.median(took) * 1000:.1f} ms (median)')
+
+
+@pytest.mark.parametrize('coding', CODINGS)
+def test_headers_do_not_wait_for_the_first_event(server, origin, files, protocol, coding):
+    path = f'/origin/late-{protocol}-{coding}'
+    reply = origin.replies[path] = Late(make_events(files.text, 3), 'chunked')
+    answer = CLIENTS[protocol](server.port, path, [('Accept-Encoding', coding)], False)
+    assert next(answer).coding == coding
+    reply.reported.put(-1)
+    follow(answer, Decoder(coding), reply)
