@@ -3,10 +3,10 @@
 import itertools
 import os
 import subprocess
-import time
 
 import client
 import pytest
+from memory import NOTHING_KEPT, counter, settled, streams_ended
 from server import until
 from streams import Streams
 
@@ -50,32 +50,16 @@ def read_many(server, contents):
             connection.close()
 
 
-def live_streams(server):
-    return server.counters().get('terse.streams.live')  # absent in the first second
-
-
-def settle(server):
-    time.sleep(1.5)  # the counters are of the last full second
-    until(lambda: live_streams(server) == 0, 15, 'the end of every stream')
-
-
-def at_work(server, contents):
-    """Resident memory, with what the pool gives back when it is idle in use again."""
-    settle(server)
-    read_many(server, contents)
-    return server.rss()
-
-
 @pytest.mark.plain
 @pytest.mark.needs('many-aborts')
 def test_memory_stays(launch, site, files):
     files.add_large('long.txt', 2 << 20)
-    server = launch(site)
+    server = launch(site.but(env=NOTHING_KEPT))
     read_many(server, files.contents)
     abort_many(server, 1000)
-    early = at_work(server, files.contents)
+    early = settled(server)
     abort_many(server, 9000)
-    late = at_work(server, files.contents)
+    late = settled(server)
     print(f'RSS {early} KB after 1,000 aborts, {late} KB after 10,000')
     assert late <= early + SLACK_KB
 
@@ -88,7 +72,7 @@ def test_the_next_client_is_served_right(launch, site, files):
         answer = client.h1(server.port, '/page.html', [('Accept-Encoding', CODINGS[n % 3])])
         assert answer.coding == CODINGS[n % 3]
         assert answer.plain == files.contents['page.html']
-    settle(server)
+    streams_ended(server)
 
 
 def test_streams_are_counted_while_they_live(launch, site, files):
@@ -98,8 +82,8 @@ def test_streams_are_counted_while_they_live(launch, site, files):
     with client.Connection(server.port) as connection:
         connection.send('/longer.txt', [('Accept-Encoding', 'br')])
         assert connection.head().coding == 'br'
-        until(lambda: live_streams(server) == 1, 10, 'a live stream')
-    settle(server)
+        until(lambda: counter(server, 'streams.live') == 1, 10, 'a live stream')
+    streams_ended(server)
     counters = server.counters()
     assert counters['terse.exchanges.aborted'] == 1
     assert counters['terse.streams.opened'] == 1

@@ -9,7 +9,7 @@ import threading
 
 import client
 import pytest
-from server import until
+from memory import NOTHING_KEPT, settled
 from streams import Streams
 from visitors import CODINGS, Visitors, kept_h1, many_h2, single_h1
 
@@ -18,10 +18,6 @@ THREADS = 4
 NAMES = ('page.html', 'size-1048576.html', 'size-4096.html', 'style.css', 'two.json',
          'picture.jpg', 'prose.unknown', 'long.txt')
 SLACK_KB = 1024
-# What is asked is what the server uses, not what malloc keeps of what was freed: that hangs on how
-# many of H2O's file buffers (65,000 bytes each) were in use at once, and differs from run to run.
-NOTHING_KEPT = {'MALLOC_MMAP_THRESHOLD_': '32768', 'MALLOC_TRIM_THRESHOLD_': '32768',
-                'MALLOC_ARENA_MAX': '1'}
 
 
 class Leavers:
@@ -93,17 +89,6 @@ def load(server, files, seconds):
     return sum(map(answers, said)) + visitors.right, visitors.right, leavers.count
 
 
-def settled(server):
-    """Resident memory in KB, when every stream has ended and the pools have given back what lay
-    idle, which they do after 10 to 20 seconds."""
-    def nothing_left():
-        counters = server.counters()
-        return counters['terse.streams.live'] == counters['terse.memory.idle'] == 0
-
-    until(nothing_left, 60, 'memory that is given back')
-    return server.rss()
-
-
 def test_many_clients(launch, site, files):
     files.add_large('long.txt', 2 << 20)
     server = launch(site.but(workers=THREADS))
@@ -115,7 +100,7 @@ def test_many_clients(launch, site, files):
 def test_memory_after_half_a_minute(launch, site, files):
     files.add_large('long.txt', 2 << 20)
     server = launch(site.but(workers=THREADS, env=NOTHING_KEPT))
-    load(server, files, 10)
+    load(server, files, 15)  # so that no half is the first to use anything
     settled(server)
     memory = []
     for half in ('first', 'second'):
