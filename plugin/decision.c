@@ -18,8 +18,6 @@
 
 /* Input of one turn of the event loop: about a millisecond at the levels that "auto" picks. */
 #define PIECE (64 * 1024)
-/* Headers never wait longer for the body's first bytes. */
-#define HOLD_MS 20
 
 /* ---- outcomes --------------------------------------------------------------------------------- */
 
@@ -111,7 +109,7 @@ static terse_status ask_for_body(terse_exchange *x, const terse_facts *f, terse_
     if (f->length >= 0 && (uint64_t)f->length <= s->slice)
         return want(x, EXCHANGE_WHOLE, &d, out);
     d.action = TERSE_PEEK;
-    d.hold_ms = HOLD_MS;
+    d.hold_ms = s->flush_delay; /* headers never wait longer for the body */
     d.need = x->probe ? PROBE_BYTES : 0;
     if (f->length < 0 && d.need < s->min_length && !x->short_too)
         d.need = s->min_length;

@@ -73,6 +73,16 @@ static const struct setting table[] = {
       "Whether responses to HTTP/1.0 clients are coded."},
      KIND_CHOICE,
      AT(http10)},
+    {{sizeof(terse_key), 0, "flush", "choice", "auto, each, none", "auto",
+      "auto: a stream is flushed when its source pauses or asks for it; each: after each piece "
+      "that "
+      "the source gives; none: not before its end."},
+     KIND_CHOICE,
+     AT(flush)},
+    {{sizeof(terse_key), 0, "flush.delay", "time", "1ms to 60s", "20ms",
+      "A source that says nothing for so long has paused; headers wait no longer for a body."},
+     KIND_TIME,
+     AT(flush_delay)},
     {{sizeof(terse_key), 0, "slice", "bytes", "16k to 1g", "256k",
       "Longer bodies are coded piece by piece, so that one body never holds up the others."},
      KIND_BYTES,

@@ -13,6 +13,8 @@ size_t setting_size(enum setting_kind kind)
         return sizeof(int32_t);
     case KIND_BYTES:
         return sizeof(uint64_t);
+    case KIND_TIME:
+        return sizeof(uint32_t);
     default:
         return sizeof(uint8_t);
     }
@@ -66,6 +68,24 @@ static bool read_bytes(terse_str text, uint64_t *number)
     return true;
 }
 
+/* Milliseconds, also without a unit. */
+static bool read_time(terse_str text, uint64_t *ms)
+{
+    static const struct {
+        const char *name;
+        uint32_t ms;
+    } units[] = {{"", 1}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+
+    if (!take_digits(&text, ms) || *ms > UINT32_MAX)
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (text_equal(text, units[i].name, strlen(units[i].name))) {
+            *ms *= units[i].ms;
+            return true;
+        }
+    return false;
+}
+
 static bool read_integer(terse_str text, int32_t *number)
 {
     bool negative = text.len && text.ptr[0] == '-';
@@ -116,6 +136,22 @@ static terse_status parse_bytes(const struct setting *setting, void *at, terse_s
     if (!read_bytes(value, &number) || number < low || number > high)
         return TERSE_E_VALUE;
     memcpy(at, &number, sizeof number);
+    return TERSE_OK;
+}
+
+static terse_status parse_time(const struct setting *setting, void *at, terse_str value)
+{
+    uint64_t number, low = 0, high = 0;
+    uint32_t ms;
+    terse_str a, b;
+
+    range_ends(setting->key.range, &a, &b);
+    read_time(a, &low);
+    read_time(b, &high);
+    if (!read_time(value, &number) || number < low || number > high)
+        return TERSE_E_VALUE;
+    ms = (uint32_t)number;
+    memcpy(at, &ms, sizeof ms);
     return TERSE_OK;
 }
 
@@ -252,6 +288,9 @@ terse_status setting_parse(const struct setting *setting, struct settings *s, te
         return parse_types(setting, &s->types_deny, media_types_denied(), value, why, why_len);
     case KIND_BYTES:
         status = parse_bytes(setting, at, value);
+        break;
+    case KIND_TIME:
+        status = parse_time(setting, at, value);
         break;
     default:
         status = parse_integer(setting, at, value);

@@ -10,6 +10,7 @@ enum setting_kind {
     KIND_ENGINE,  /* the same, if it is built in */
     KIND_INTEGER, /* int32_t, or LEVEL_AUTO */
     KIND_BYTES,   /* uint64_t; k, m and g are 1024 each time */
+    KIND_TIME,    /* uint32_t, in ms */
     KIND_CODINGS,
     KIND_TYPES,
     KIND_TYPES_DENY

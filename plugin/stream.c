@@ -11,18 +11,17 @@
 #include "pool.h"
 #include "take.h"
 
-/* A source that has paused for so long is not about to go on. */
-#define FLUSH_MS 20
-
 struct terse_stream {
     terse_pool *pool; /* NULL: a spare handle */
     terse_stream *next, *previous;
     struct coder *coder;
     terse_exchange *exchange;
     int32_t direction;
-    int32_t operation;   /* begun, answered MORE: to be completed before any other */
-    bool emptied;        /* by then all of its input was taken */
-    terse_status ending; /* END or an error: what every call answers from now on */
+    uint32_t flush_delay; /* ms; 0: it is never worth a flush */
+    uint8_t flush;        /* enum flush_mode */
+    int32_t operation;    /* begun, answered MORE: to be completed before any other */
+    bool emptied;         /* by then all of its input was taken */
+    terse_status ending;  /* END or an error: what every call answers from now on */
     uint64_t unflushed;
 };
 
@@ -88,6 +87,13 @@ static terse_status check_spec(const terse_spec *spec)
     return TERSE_OK;
 }
 
+/* What the settings say of a stream while it runs: it may outlive its policy. */
+static void set_up(terse_stream *stream, const struct settings *s)
+{
+    stream->flush = s->flush;
+    stream->flush_delay = s->flush == FLUSH_AUTO ? s->flush_delay : 0;
+}
+
 static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse_stream **out)
 {
     struct coder_want want;
@@ -108,6 +114,7 @@ static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse
     }
     stream->pool = pool;
     stream->direction = spec->direction;
+    set_up(stream, &spec->policy->settings);
     stream->exchange = spec->exchange;
     if (stream->exchange)
         stream->exchange->stream = stream;
@@ -212,6 +219,13 @@ static terse_status encode(terse_stream *stream, int32_t operation, struct coder
     return step(stream, operation, io);
 }
 
+static int32_t by_flush_mode(uint8_t mode, int32_t operation)
+{
+    if (mode == FLUSH_EACH && operation == TERSE_RUN)
+        return TERSE_FLUSH;
+    return mode == FLUSH_NONE && operation == TERSE_FLUSH ? TERSE_RUN : operation;
+}
+
 static terse_status run(terse_stream *stream, int32_t operation, terse_in *in, terse_out *out)
 {
     uint8_t nothing = 0; /* a place for pointers that are NULL, of length 0 */
@@ -223,7 +237,7 @@ static terse_status run(terse_stream *stream, int32_t operation, terse_in *in, t
     if (out->ptr)
         io.out = (uint8_t *)out->ptr + out->pos;
     if (stream->direction == TERSE_ENCODE) {
-        status = encode(stream, operation, &io);
+        status = encode(stream, by_flush_mode(stream->flush, operation), &io);
         if (status < 0 && status != TERSE_E_ARG)
             status = stream->ending = TERSE_E_BROKEN;
     } else {
@@ -274,7 +288,7 @@ terse_status stream_run(terse_stream *stream, int32_t operation, terse_in *in, t
     status = run(stream, operation, in, out);
     count(stream, in->pos - in_pos, out->pos - out_pos);
     mine.unflushed = stream->unflushed;
-    mine.flush_ms = stream->unflushed ? FLUSH_MS : 0;
+    mine.flush_ms = stream->unflushed ? stream->flush_delay : 0;
     if (report)
         give(report, TERSE_REPORT_SIZE_V0, &mine, sizeof mine);
     errno_keep(saved);

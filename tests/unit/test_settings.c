@@ -50,6 +50,11 @@ static void values(void **state)
     accepted(&rig, "min-length", "1k");
     accepted(&rig, "max-length", "10M");
     accepted(&rig, "slice", "16k");
+    accepted(&rig, "flush", "Each");
+    accepted(&rig, "flush.delay", "1");
+    accepted(&rig, "flush.delay", "60S");
+    accepted(&rig, "flush.delay", "1m");
+    accepted(&rig, "flush.delay", "60000ms");
     accepted(&rig, "types", "text/html, *+json, */*");
     accepted(&rig, "types", "+ application/x-mine");
     accepted(&rig, "types", "built-in");
@@ -88,6 +93,14 @@ static void refusals(void **state)
     refused(&rig, "min-length", "1kk", TERSE_E_VALUE, "1kk");
     refused(&rig, "max-length", "99999999999g", TERSE_E_VALUE, "0 to 1024g");
     refused(&rig, "slice", "1", TERSE_E_VALUE, "16k to 1g");
+    refused(&rig, "flush", "eech", TERSE_E_VALUE, "the nearest is each");
+    refused(&rig, "flush.delay", "0", TERSE_E_VALUE,
+            "flush.delay: \"0\" is not allowed; expected 1ms to 60s");
+    refused(&rig, "flush.delay", "61s", TERSE_E_VALUE, "1ms to 60s");
+    refused(&rig, "flush.delay", "20 ms", TERSE_E_VALUE, "\"20 ms\"");
+    refused(&rig, "flush.delay", "20us", TERSE_E_VALUE, "20us");
+    refused(&rig, "flush.delay", "s", TERSE_E_VALUE, "\"s\"");
+    refused(&rig, "flush.delay", "", TERSE_E_VALUE, "\"\"");
     refused(&rig, "types", "text", TERSE_E_VALUE, "\"text\" is not a media type");
     refused(&rig, "types", "text/html; charset=utf-8", TERSE_E_VALUE, "charset");
     refused(&rig, "types", "te*t/html", TERSE_E_VALUE, "te*t/html");
@@ -98,6 +111,31 @@ static void refusals(void **state)
     refused(&rig, "", "6", TERSE_E_KEY, "no such setting");
     refused(&rig, "a\nb", "6", TERSE_E_KEY, "a?b: no such setting"); /* one line in a log */
     rig_down(&rig);
+}
+
+/* What a time is worth, as its effect shows it. */
+static void times_are_milliseconds(void **state)
+{
+    static const struct {
+        const char *setting;
+        uint32_t ms;
+    } times[] = {{"flush.delay=7", 7},      {"flush.delay=7ms", 7},   {"flush.delay=7s", 7000},
+                 {"flush.delay=1M", 60000}, {"flush.delay=20ms", 20}, {"flush=none", 20}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const char *settings[] = {times[i].setting, NULL};
+        struct message m = {"accept-encoding: gzip\n", "content-type: text/plain\n"};
+        terse_facts facts;
+        struct rig rig;
+
+        rig_up(&rig, settings);
+        facts = rig_facts(&rig, &m, 200, -1);
+        assert_int_equal(rig.api->decide(rig.x, &facts, &rig.d), TERSE_OK);
+        assert_int_equal(rig.d.action, TERSE_PEEK);
+        assert_int_equal(rig.d.hold_ms, times[i].ms);
+        rig_down(&rig);
+    }
 }
 
 static void keys_are_listed(void **state)
@@ -163,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(times_are_milliseconds),
         cmocka_unit_test(keys_are_listed),
         cmocka_unit_test(reasons_are_listed),
         cmocka_unit_test(words_fit_any_room),
