@@ -40,16 +40,23 @@ static void zlib_memory(z_stream *z, struct blocks *blocks)
 /* With little room left deflate writes here: a flush into fewer than 7 bytes of room would repeat
  * its marker, with 1 byte of room for ever. */
 #define SPILL 64
+#define TRAILER_MAX 8
 
+/* zlib makes the deflate bytes alone; what is before and behind them is written here, so that one
+ * coder can go on where another has stopped, and serves both formats. */
 struct encoder {
     struct coder base;
     z_stream z;
     int level;
-    bool more;  /* deflate stopped for want of room */
-    bool ended; /* deflate has written its last byte, to out or to spill */
+    bool gzip;
+    bool headed; /* the format's header was written */
+    bool more;   /* deflate stopped for want of room */
+    bool ended;  /* the last byte was written, to out or to spill */
+    uint32_t check;
+    uint64_t length; /* of the input so far */
     uint8_t spill_pos;
     uint8_t spill_len;
-    uint8_t spill[SPILL];
+    uint8_t spill[SPILL + TRAILER_MAX];
 };
 
 /* Window and memory fitted to a known length: what a long body needs is 268 KB, a short one 18.
@@ -79,8 +86,7 @@ static const struct fit *encoder_fit(int64_t length)
 
 static uint64_t encoder_key(const struct coder_want *want)
 {
-    return (uint64_t)encoder_fit(want->length)->window |
-           (want->coding == CODING_GZIP ? GZIP_WRAP : 0);
+    return (uint64_t)encoder_fit(want->length)->window;
 }
 
 static struct coder *encoder_make(struct blocks *blocks, const struct coder_want *want)
@@ -93,21 +99,22 @@ static struct coder *encoder_make(struct blocks *blocks, const struct coder_want
     memset(e, 0, sizeof *e);
     zlib_memory(&e->z, blocks);
     e->level = want->level;
-    if (deflateInit2(&e->z, e->level, Z_DEFLATED,
-                     fit->window + (want->coding == CODING_GZIP ? GZIP_WRAP : 0), fit->memory,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&e->z, e->level, Z_DEFLATED, -fit->window, fit->memory, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
         blocks_give(blocks, e);
         return NULL;
     }
     return &e->base;
 }
 
-/* Without a deflateSetHeader the gzip header has mtime 0: equal bodies give equal bytes. */
 static bool encoder_start(struct coder *coder, const struct coder_want *want)
 {
     struct encoder *e = (struct encoder *)coder;
 
-    e->more = e->ended = false;
+    e->gzip = want->coding == CODING_GZIP;
+    e->headed = e->more = e->ended = false;
+    e->check = e->gzip ? 0 : 1; /* RFC 1952 section 8, RFC 1950 section 9 */
+    e->length = 0;
     e->spill_pos = e->spill_len = 0;
     if (deflateReset(&e->z) != Z_OK)
         return false;
@@ -116,6 +123,50 @@ static bool encoder_start(struct coder *coder, const struct coder_want *want)
     e->z.avail_in = e->z.avail_out = 0;
     e->level = want->level;
     return deflateParams(&e->z, e->level, Z_DEFAULT_STRATEGY) == Z_OK;
+}
+
+/* RFC 1952 section 2.3.  Its mtime is 0: equal bodies give equal bytes. */
+static uint8_t gzip_header(const struct encoder *e, uint8_t *to)
+{
+    static const uint8_t header[] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 3 /* Unix */};
+
+    memcpy(to, header, sizeof header);
+    to[8] = e->level == 9 ? 2 : e->level < 2 ? 4 : 0;
+    return sizeof header;
+}
+
+/* RFC 1950 section 2.2; the level is told as zlib does it. */
+static uint8_t zlib_header(const struct encoder *e, uint8_t *to)
+{
+    unsigned level = e->level < 2 ? 0 : e->level < 6 ? 1 : e->level == 6 ? 2 : 3;
+    unsigned header = (((unsigned)e->base.key - 8) << 4 | Z_DEFLATED) << 8 | level << 6;
+
+    header += 31 - header % 31;
+    to[0] = (uint8_t)(header >> 8);
+    to[1] = (uint8_t)header;
+    return 2;
+}
+
+static void encoder_head(struct encoder *e)
+{
+    e->spill_len = e->gzip ? gzip_header(e, e->spill) : zlib_header(e, e->spill);
+    e->headed = true;
+}
+
+/* CRC-32 and length, lowest byte first, or Adler-32, highest byte first. */
+static uint8_t encoder_trailer(const struct encoder *e, uint8_t *to)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        to[i] = (uint8_t)(e->check >> (e->gzip ? 8 * i : 24 - 8 * i));
+        to[i + 4] = (uint8_t)(e->length >> 8 * i);
+    }
+    return e->gzip ? 8 : 4;
+}
+
+static void encoder_count(struct encoder *e, const uint8_t *in, size_t len)
+{
+    e->check = (uint32_t)(e->gzip ? crc32_z(e->check, in, len) : adler32_z(e->check, in, len));
+    e->length += len;
 }
 
 static void encoder_drain(struct encoder *e, struct coder_io *io)
@@ -145,8 +196,10 @@ static bool encoder_step(struct encoder *e, int flush, struct coder_io *io)
     e->z.next_out = direct ? io->out : e->spill;
     e->z.avail_out = out_len;
     status = deflate(&e->z, in_len == io->in_len ? flush : Z_NO_FLUSH);
-    io->in += in_len - e->z.avail_in;
-    io->in_len -= in_len - e->z.avail_in;
+    in_len -= e->z.avail_in;
+    encoder_count(e, io->in, in_len);
+    io->in += in_len;
+    io->in_len -= in_len;
     out_len -= e->z.avail_out;
     if (direct) {
         io->out += out_len;
@@ -156,8 +209,10 @@ static bool encoder_step(struct encoder *e, int flush, struct coder_io *io)
     }
     e->more = !e->z.avail_out;
     e->ended = status == Z_STREAM_END;
+    if (e->ended)
+        e->spill_len = (uint8_t)(e->spill_len + encoder_trailer(e, e->spill + e->spill_len));
     if (status == Z_BUF_ERROR) /* nothing to do is no failure, as long as no work is left */
-        return !in_len || !e->z.avail_out;
+        return !e->z.avail_in || !e->z.avail_out;
     return status == Z_OK || status == Z_STREAM_END;
 }
 
@@ -177,6 +232,10 @@ static terse_status encoder_run(struct coder *coder, int32_t operation, struct c
             return TERSE_OK;
         if (e->more && !io->out_len)
             return TERSE_MORE;
+        if (!e->headed) {
+            encoder_head(e);
+            continue;
+        }
         if (!encoder_step(e, flush[operation], io))
             return TERSE_E_BROKEN;
         complete = !io->in_len && !e->more && operation != TERSE_FINISH;
@@ -185,7 +244,7 @@ static terse_status encoder_run(struct coder *coder, int32_t operation, struct c
 
 static uint64_t encoder_bytes(const struct coder *coder)
 {
-    uint64_t window = coder->key & 15;
+    uint64_t window = coder->key;
     const struct fit *fit = fits;
 
     while ((uint64_t)fit->window != window)

@@ -44,6 +44,8 @@ static const struct entry entries[] = {
     E("zlib", deflateReset),
     E("zlib", deflateParams),
     E("zlib", deflateEnd),
+    E("zlib", crc32_z),
+    E("zlib", adler32_z),
     E("zlib", inflateInit2_),
     E("zlib", inflate),
     E("zlib", inflateReset),
