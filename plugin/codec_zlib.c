@@ -242,6 +242,32 @@ static terse_status encoder_run(struct coder *coder, int32_t operation, struct c
     }
 }
 
+/* After a flush the bytes end at a boundary (RFC 1951 section 3.2.4): any deflate blocks may follow,
+ * also those of a coder that knows nothing of what came before. */
+static void encoder_park(const struct coder *coder, struct parked *parked)
+{
+    static const uint8_t last_block[] = {3, 0}; /* with fixed codes, and empty */
+    const struct encoder *e = (const struct encoder *)coder;
+
+    parked->length = e->length;
+    parked->check = e->check;
+    parked->end_len = 0;
+    if (e->headed) {
+        memcpy(parked->end, last_block, sizeof last_block);
+        parked->end_len =
+            (uint8_t)(sizeof last_block + encoder_trailer(e, parked->end + sizeof last_block));
+    }
+}
+
+static void encoder_resume(struct coder *coder, const struct parked *parked)
+{
+    struct encoder *e = (struct encoder *)coder;
+
+    e->length = parked->length;
+    e->check = parked->check;
+    e->headed = true;
+}
+
 static uint64_t encoder_bytes(const struct coder *coder)
 {
     uint64_t window = coder->key;
@@ -267,6 +293,8 @@ const struct coder_kind coder_zlib_encoder = {
     .make = encoder_make,
     .start = encoder_start,
     .run = encoder_run,
+    .park = encoder_park,
+    .resume = encoder_resume,
     .bytes = encoder_bytes,
     .drop = encoder_drop,
 };

@@ -53,6 +53,7 @@ struct encoder {
     struct coder base;
     struct memory memory;
     ZSTD_CCtx *context;
+    bool begun; /* some input was taken */
 };
 
 /* The window that a level has by itself when the length is not known.  Levels from 20 would pass
@@ -134,6 +135,7 @@ static bool encoder_start(struct coder *coder, const struct coder_want *want)
     ZSTD_CCtx *context = ((struct encoder *)coder)->context;
     int window = stream_window(want);
 
+    ((struct encoder *)coder)->begun = false;
     if (ZSTD_isError(ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters)) ||
         !encoder_set(context, ZSTD_c_compressionLevel, want->level))
         return false;
@@ -146,16 +148,17 @@ static bool encoder_start(struct coder *coder, const struct coder_want *want)
 static terse_status encoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
 {
     static const ZSTD_EndDirective directives[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
-    ZSTD_CCtx *context = ((struct encoder *)coder)->context;
+    struct encoder *e = (struct encoder *)coder;
     size_t left;
 
     for (;;) {
         ZSTD_inBuffer in = {io->in, io->in_len, 0};
         ZSTD_outBuffer out = {io->out, io->out_len, 0};
 
-        left = ZSTD_compressStream2(context, &out, &in, directives[operation]);
+        left = ZSTD_compressStream2(e->context, &out, &in, directives[operation]);
         if (ZSTD_isError(left))
             return TERSE_E_BROKEN;
+        e->begun |= in.pos > 0;
         io->in += in.pos;
         io->in_len -= in.pos;
         io->out += out.pos;
@@ -184,6 +187,23 @@ static terse_status encoder_whole(struct coder *coder, struct coder_io *io)
     return TERSE_END;
 }
 
+/* Between two blocks a frame can be ended, but not gone on with by another context: blocks refer to
+ * the offsets of those before.  So the frame ends when the source goes on, and another follows it,
+ * as RFC 8878 section 3 has it.  Clients that feed libzstd's streaming decoder take that: curl,
+ * Firefox, Chromium.  Others take the end of the first frame for the end of the body, or for an
+ * error: reqwest until 2025, aiohttp until 2026, urllib3 until 2.0.2, Node's zlib.  Hence the setting
+ * zstd.frames. */
+static void encoder_park(const struct coder *coder, struct parked *parked)
+{
+    static const uint8_t last_block[] = {1, 0, 0}; /* raw and empty; the frame has no checksum */
+
+    parked->end_len = 0;
+    if (((const struct encoder *)coder)->begun) {
+        memcpy(parked->end, last_block, sizeof last_block);
+        parked->end_len = sizeof last_block;
+    }
+}
+
 static uint64_t encoder_bytes(const struct coder *coder)
 {
     const struct encoder *e = (const struct encoder *)coder;
@@ -204,6 +224,7 @@ const struct coder_kind coder_zstd_encoder = {
     .start = encoder_start,
     .run = encoder_run,
     .whole = encoder_whole,
+    .park = encoder_park,
     .bytes = encoder_bytes,
     .drop = encoder_drop,
 };

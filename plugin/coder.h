@@ -24,6 +24,15 @@ struct coder_io {
     size_t out_len;
 };
 
+/* What is left of an encoder whose stream is parked: enough to end its body, or to go on. */
+#define PARKED_END_MAX 10
+struct parked {
+    uint64_t length;             /* of the input so far */
+    uint32_t check;              /* over it, as the format wants it */
+    uint8_t end_len;             /* 0: no byte of the body was written yet */
+    uint8_t end[PARKED_END_MAX]; /* ends the body where it is */
+};
+
 struct coder;
 
 /* What a codec's file has to offer.  Equal keys mean coders that can stand in for each other once
@@ -41,6 +50,12 @@ struct coder_kind {
     /* A whole body: all of in, coded to out; TERSE_MORE when it does not fit.  NULL: run does it.
      */
     terse_status (*whole)(struct coder *coder, struct coder_io *io);
+    /* Encoders whose bodies can be left and gone on with: what is to be kept when all that was
+     * taken has been flushed, and no operation is half done.  NULL: never. */
+    void (*park)(const struct coder *coder, struct parked *parked);
+    /* After start: goes on with a body that was parked.  NULL: the parked end is written, and
+     * another coded body follows it. */
+    void (*resume)(struct coder *coder, const struct parked *parked);
     uint64_t (*bytes)(const struct coder *coder);
     void (*drop)(struct blocks *blocks, struct coder *coder);
 };

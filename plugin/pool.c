@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "errno_keep.h"
+#include "parking.h"
 #include "policy.h"
 #include "stream.h"
 
@@ -46,17 +47,8 @@ void pool_free(terse_pool *pool)
     errno_keep(saved);
 }
 
-/* Time that stands still or runs backwards sweeps nothing. */
-void pool_tick(terse_pool *pool, uint64_t now_ms)
+static void sweep(terse_pool *pool, uint64_t now_ms)
 {
-    int saved = errno;
-
-    if (!pool)
-        return;
-    if (now_ms < pool->swept_ms)
-        pool->swept_ms = now_ms;
-    if (now_ms - pool->swept_ms < SWEEP_MS)
-        return;
     pool->swept_ms = now_ms;
     if (pool->coded_period != pool->shelf.period) {
         blocks_give(&pool->blocks, pool->coded);
@@ -64,6 +56,20 @@ void pool_tick(terse_pool *pool, uint64_t now_ms)
     }
     shelf_sweep(&pool->shelf, &pool->blocks);
     blocks_trim(&pool->blocks);
+}
+
+/* Time that stands still or runs backwards sweeps nothing. */
+void pool_tick(terse_pool *pool, uint64_t now_ms)
+{
+    int saved = errno;
+
+    if (!pool)
+        return;
+    streams_tick(pool, now_ms);
+    if (now_ms < pool->swept_ms)
+        pool->swept_ms = now_ms;
+    if (now_ms - pool->swept_ms >= SWEEP_MS)
+        sweep(pool, now_ms);
     errno_keep(saved);
 }
 
@@ -98,6 +104,8 @@ terse_status pool_counter(const terse_pool *pool, uint32_t index, const char **n
         {"bytes.out", pool->bytes_out},
         {"memory.held", pool_memory_held(pool)},
         {"memory.idle", pool->blocks.idle_bytes + pool->shelf.bytes},
+        {"streams.parked", pool->streams_parked},
+        {"streams.resumed", pool->streams_resumed},
         {"exchanges.done", pool->ends[TERSE_DONE]},
         {"exchanges.aborted", pool->ends[TERSE_ABORTED]},
         {"exchanges.source-broke", pool->ends[TERSE_SOURCE_BROKE]},

@@ -15,18 +15,21 @@ struct terse_pool {
     uint64_t reasons[REASON_COUNT]; /* how often each was the outcome */
     struct blocks blocks;
     struct shelf shelf;
-    terse_stream *live;  /* borrowed streams */
-    terse_stream *spare; /* handles to use again */
-    void *coded;         /* the last body that encode_whole gave out */
+    terse_stream *live;   /* borrowed streams that have a coder */
+    terse_stream *parked; /* and those that have none */
+    terse_stream *spare;  /* handles to use again */
+    void *coded;          /* the last body that encode_whole gave out */
     uint32_t coded_period;
     uint64_t swept_ms; /* when idle memory was last looked through */
     uint64_t streams_live;
     uint64_t streams_opened;
-    uint64_t streams_reused; /* opened with a coder that was idle */
-    uint64_t wholes;         /* bodies coded in one call */
-    uint64_t bytes_in;       /* taken by coders */
-    uint64_t bytes_out;      /* given by them */
-    uint64_t ends[3];        /* exchanges by TERSE_DONE, TERSE_ABORTED, TERSE_SOURCE_BROKE */
+    uint64_t streams_reused;  /* opened with a coder that was idle */
+    uint64_t streams_parked;  /* of those that live */
+    uint64_t streams_resumed; /* got a coder again */
+    uint64_t wholes;          /* bodies coded in one call */
+    uint64_t bytes_in;        /* taken by coders */
+    uint64_t bytes_out;       /* given by them */
+    uint64_t ends[3];         /* exchanges by TERSE_DONE, TERSE_ABORTED, TERSE_SOURCE_BROKE */
 };
 
 /* Room for a coded body, in place of the one before it; NULL: no memory. */

@@ -83,6 +83,16 @@ static const struct setting table[] = {
       "A source that says nothing for so long has paused; headers wait no longer for a body."},
      KIND_TIME,
      AT(flush_delay)},
+    {{sizeof(terse_key), 0, "stream.park", "time", "0 to 1h", "5s",
+      "A gzip or deflate stream whose source pauses for so long gives its codec back until the "
+      "source goes on; zstd only with zstd.frames = several; 0: never."},
+     KIND_TIME,
+     AT(stream_park)},
+    {{sizeof(terse_key), 0, "zstd.frames", "choice", "one, several", "one",
+      "several: a zstd stream may be parked, and goes on in another frame; browsers and curl take "
+      "that, but some clients read the first frame only."},
+     KIND_CHOICE,
+     AT(zstd_frames)},
     {{sizeof(terse_key), 0, "slice", "bytes", "16k to 1g", "256k",
       "Longer bodies are coded piece by piece, so that one body never holds up the others."},
      KIND_BYTES,

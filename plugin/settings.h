@@ -16,6 +16,7 @@ enum prefer { PREFER_CLIENT, PREFER_SERVER };
 enum etag_mode { ETAG_WEAKEN, ETAG_DROP, ETAG_KEEP, ETAG_SKIP };
 enum ranges_mode { RANGES_REMOVE, RANGES_NONE, RANGES_KEEP };
 enum no_transform { NO_TRANSFORM_RESPONSE, NO_TRANSFORM_BOTH, NO_TRANSFORM_IGNORE };
+enum zstd_frames { FRAMES_ONE, FRAMES_SEVERAL };
 enum flush_mode { FLUSH_AUTO, FLUSH_EACH, FLUSH_NONE };
 enum gzip_engine { ENGINE_AUTO, ENGINE_ZLIB, ENGINE_LIBDEFLATE };
 
@@ -29,11 +30,13 @@ struct settings {
     uint8_t gzip_engine;         /* enum gzip_engine */
     uint8_t http10;              /* 1: code for HTTP/1.0 clients too */
     uint8_t flush;               /* enum flush_mode */
+    uint8_t zstd_frames;         /* enum zstd_frames */
     int32_t level[CODING_COUNT]; /* LEVEL_AUTO, or that library's own number; deflate has gzip's */
     uint64_t min_length;         /* bytes */
     uint64_t max_length;         /* bytes; 0: none */
     uint64_t slice;              /* bytes; longer bodies are coded piece by piece */
     uint32_t flush_delay;        /* ms */
+    uint32_t stream_park;        /* ms; 0: never */
     const struct media_types *types;      /* counted */
     const struct media_types *types_deny; /* counted */
 };

@@ -7,23 +7,11 @@
 #include "coder.h"
 #include "errno_keep.h"
 #include "exchange.h"
+#include "parking.h"
 #include "policy.h"
 #include "pool.h"
+#include "stream_state.h"
 #include "take.h"
-
-struct terse_stream {
-    terse_pool *pool; /* NULL: a spare handle */
-    terse_stream *next, *previous;
-    struct coder *coder;
-    terse_exchange *exchange;
-    int32_t direction;
-    uint32_t flush_delay; /* ms; 0: it is never worth a flush */
-    uint8_t flush;        /* enum flush_mode */
-    int32_t operation;    /* begun, answered MORE: to be completed before any other */
-    bool emptied;         /* by then all of its input was taken */
-    terse_status ending;  /* END or an error: what every call answers from now on */
-    uint64_t unflushed;
-};
 
 static terse_stream *handle_take(terse_pool *pool)
 {
@@ -43,26 +31,6 @@ static void handle_give(terse_pool *pool, terse_stream *stream)
     memset(stream, 0, sizeof *stream);
     stream->next = pool->spare;
     pool->spare = stream;
-}
-
-static void link_live(terse_pool *pool, terse_stream *stream)
-{
-    stream->next = pool->live;
-    if (stream->next)
-        stream->next->previous = stream;
-    pool->live = stream;
-    pool->streams_live++;
-}
-
-static void unlink_live(terse_pool *pool, terse_stream *stream)
-{
-    if (stream->next)
-        stream->next->previous = stream->previous;
-    if (stream->previous)
-        stream->previous->next = stream->next;
-    else
-        pool->live = stream->next;
-    pool->streams_live--;
 }
 
 static const struct coder_kind *kind_for(const terse_spec *spec, struct coder_want *want)
@@ -90,8 +58,12 @@ static terse_status check_spec(const terse_spec *spec)
 /* What the settings say of a stream while it runs: it may outlive its policy. */
 static void set_up(terse_stream *stream, const struct settings *s)
 {
+    const struct coder_kind *kind = stream->kind;
+
+    stream->parks = kind->park && (kind->resume || s->zstd_frames == FRAMES_SEVERAL);
     stream->flush = s->flush;
     stream->flush_delay = s->flush == FLUSH_AUTO ? s->flush_delay : 0;
+    stream->park_after = s->stream_park;
 }
 
 static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse_stream **out)
@@ -114,11 +86,15 @@ static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse
     }
     stream->pool = pool;
     stream->direction = spec->direction;
-    set_up(stream, &spec->policy->settings);
     stream->exchange = spec->exchange;
     if (stream->exchange)
         stream->exchange->stream = stream;
-    link_live(pool, stream);
+    stream->kind = kind;
+    stream->want = want;
+    set_up(stream, &spec->policy->settings);
+    stream->ran = true;
+    stream_link(stream);
+    pool->streams_live++;
     pool->streams_opened++;
     pool->streams_reused += reused;
     *out = stream;
@@ -149,8 +125,12 @@ static void release(terse_stream *stream)
      * unless something is wrong with it. */
     bool clean = stream->ending >= 0 || stream->ending == TERSE_E_DATA;
 
-    unlink_live(pool, stream);
-    coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
+    stream_unlink(stream);
+    pool->streams_live--;
+    if (stream->coder)
+        coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
+    else
+        pool->streams_parked--;
     handle_give(pool, stream);
 }
 
@@ -171,6 +151,8 @@ void streams_clear(terse_pool *pool)
 {
     while (pool->live)
         release(pool->live);
+    while (pool->parked)
+        release(pool->parked);
     while (pool->spare) {
         terse_stream *stream = pool->spare;
 
@@ -203,6 +185,13 @@ static terse_status encode(terse_stream *stream, int32_t operation, struct coder
         operation = TERSE_FINISH; /* an end once begun is not taken back */
         if (stream->emptied && io->in_len)
             return TERSE_E_ARG;
+    }
+    if (stream_is_parked(stream)) {
+        bool done;
+        terse_status status = stream_wake(stream, operation, io, &done);
+
+        if (done)
+            return status;
     }
     if (stream->operation == TERSE_FLUSH && (stream->emptied || operation != TERSE_FLUSH)) {
         struct coder_io none = {io->in, 0, io->out, io->out_len};
@@ -253,7 +242,8 @@ static void count(terse_stream *stream, uint64_t taken, uint64_t given)
 {
     terse_pool *pool = stream->pool;
 
-    coder_count(&pool->shelf, stream->coder);
+    if (stream->coder)
+        coder_count(&pool->shelf, stream->coder);
     pool->bytes_in += taken;
     pool->bytes_out += given;
     if (stream->exchange) {
@@ -285,7 +275,10 @@ terse_status stream_run(terse_stream *stream, int32_t operation, terse_in *in, t
         return stream->ending;
     in_pos = in->pos;
     out_pos = out->pos;
+    stream->ran = true;
     status = run(stream, operation, in, out);
+    if (status != TERSE_E_ARG)
+        stream->more = status == TERSE_MORE;
     count(stream, in->pos - in_pos, out->pos - out_pos);
     mine.unflushed = stream->unflushed;
     mine.flush_ms = stream->unflushed ? stream->flush_delay : 0;

@@ -56,6 +56,8 @@ uint64_t counter(const struct rig *rig, const char *name);
 /* A decoder of the codec's own library, fed bit by bit. */
 struct foreign;
 struct foreign *foreign_new(int coding);
+/* Several zstd frames make one body. */
+void foreign_expect_frames(struct foreign *f);
 /* Decodes what can be decoded.  False when the bytes are not in the coding. */
 bool foreign_feed(struct foreign *f, const void *ptr, size_t len, struct sink *sink);
 /* Whether the coded body has ended, and nothing came after it. */

@@ -17,6 +17,7 @@
 
 struct foreign {
     int coding;
+    bool frames;
     bool ended;
     bool trailing;
 #if HAVE_ZLIB
@@ -49,6 +50,11 @@ struct foreign *foreign_new(int coding)
         assert_non_null(f->zstd = ZSTD_createDCtx());
 #endif
     return f;
+}
+
+void foreign_expect_frames(struct foreign *f)
+{
+    f->frames = f->coding == CODING_ZSTD;
 }
 
 void foreign_free(struct foreign *f)
@@ -123,7 +129,8 @@ static bool feed_zstd(struct foreign *f, const void *ptr, size_t len, struct sin
             return false;
         sink_add(sink, room, out.pos);
         f->ended = !left;
-    } while ((in.pos < in.size || out.pos == ROOM) && !f->ended);
+    } while ((in.pos < in.size || out.pos == ROOM) &&
+             (!f->ended || (f->frames && in.pos < in.size)));
     f->trailing = f->ended && in.pos < in.size;
     return true;
 }
@@ -133,7 +140,7 @@ bool foreign_feed(struct foreign *f, const void *ptr, size_t len, struct sink *s
 {
     if (!len)
         return true;
-    if (f->ended) {
+    if (f->ended && !f->frames) {
         f->trailing = true;
         return true;
     }

@@ -18,9 +18,10 @@ static size_t coded_len[CODING_COUNT];
 
 static int up(void **state)
 {
+    static const char *const settings[] = {"zstd.frames=several", NULL};
     static struct rig rig;
 
-    rig_up(&rig, NULL);
+    rig_up(&rig, settings);
     body_fill(TEXT, body, BODY);
     for (const int *c = codings(); *c != CODING_NONE; c++) {
         struct sink sink = {0};
@@ -262,12 +263,89 @@ static void memory_runs_short_in_use(void **state)
             }
 }
 
+/* ---- parked streams ---------------------------------------------------------------------- */
+
+/* A stream that was parked when its source had given len bytes; its coder is gone. */
+static terse_stream *parked_stream(struct rig *rig, int coding, size_t len, terse_out *out)
+{
+    static uint64_t now = UINT64_C(1) << 40;
+    terse_stream *stream = open_stream(rig, rig->policy, TERSE_ENCODE, coding, -1);
+    terse_in in = {body, len, 0};
+
+    *out = (terse_out){room, ROOM, 0};
+    assert_int_equal(rig->api->stream_run(stream, TERSE_FLUSH, &in, out, NULL), TERSE_OK);
+    for (int i = 0; i < 40; i++)
+        rig->api->pool_tick(rig->pool, now += 1000);
+    assert_int_equal(counter(rig, "streams.parked"), 1);
+    return stream;
+}
+
+/* Goes on with a parked body when the nth allocation fails; false: it did not come to that. */
+static bool resume_nth(struct rig *rig, int coding, size_t len, size_t nth)
+{
+    terse_out out;
+    terse_stream *stream = parked_stream(rig, coding, len, &out);
+    terse_in in = {body + len, 9000, 0}, more = in;
+    size_t before = out.pos;
+    terse_status status;
+    bool failed;
+
+    gate_close(nth);
+    errno = 12345;
+    status = rig->api->stream_run(stream, TERSE_FINISH, &in, &out, NULL);
+    failed = gate_has_failed();
+    gate_open(NULL);
+    assert_int_equal(errno, 12345);
+    if (status != TERSE_END) { /* and so it stays: bytes have left, these cannot follow */
+        assert_true(failed);
+        assert_int_equal(status, TERSE_E_BROKEN);
+        assert_true(nth > 1 || (!in.pos && out.pos == before));
+        assert_int_equal(rig->api->stream_run(stream, TERSE_FINISH, &more, &out, NULL),
+                         TERSE_E_BROKEN);
+        assert_int_equal(more.pos, 0);
+    } else if (coding != CODING_ZSTD || !len) {
+        assert_right(coding, STREAM, len + 9000, out.pos);
+    }
+    rig->api->stream_free(stream);
+    assert_int_equal(counter(rig, "streams.live"), 0);
+    assert_int_equal(counter(rig, "streams.parked"), 0);
+    return failed;
+}
+
+/* Without memory a parked stream does not go on; but it can still end. */
+static void no_memory_to_go_on(void **state)
+{
+    struct rig *rig = *state;
+
+    for (const int *c = codings(); *c != CODING_NONE; c++)
+        for (size_t len = 0; len < 5000 && *c != CODING_BR; len += 4000) {
+            terse_in none = {NULL, 0, 0};
+            terse_stream *stream;
+            terse_out out;
+            size_t nth = 1;
+
+            while (resume_nth(rig, *c, len, nth))
+                nth++;
+            assert_true(nth > 2);
+            if (!len)
+                continue;
+            stream = parked_stream(rig, *c, len, &out);
+            gate_close(1);
+            assert_int_equal(rig->api->stream_run(stream, TERSE_FINISH, &none, &out, NULL),
+                             TERSE_END);
+            assert_int_equal(gate_open(NULL), 0);
+            assert_right(*c, STREAM, len, out.pos);
+            rig->api->stream_free(stream);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(warm_pool_allocates_nothing, up, down),
         cmocka_unit_test_setup_teardown(each_allocation_may_fail, up, down),
         cmocka_unit_test_setup_teardown(memory_runs_short_in_use, up, down),
+        cmocka_unit_test_setup_teardown(no_memory_to_go_on, up, down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

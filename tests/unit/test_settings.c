@@ -55,6 +55,10 @@ static void values(void **state)
     accepted(&rig, "flush.delay", "60S");
     accepted(&rig, "flush.delay", "1m");
     accepted(&rig, "flush.delay", "60000ms");
+    accepted(&rig, "zstd.frames", "several");
+    accepted(&rig, "stream.park", "0");
+    accepted(&rig, "stream.park", "0s");
+    accepted(&rig, "stream.park", "1h");
     accepted(&rig, "types", "text/html, *+json, */*");
     accepted(&rig, "types", "+ application/x-mine");
     accepted(&rig, "types", "built-in");
@@ -101,6 +105,9 @@ static void refusals(void **state)
     refused(&rig, "flush.delay", "20us", TERSE_E_VALUE, "20us");
     refused(&rig, "flush.delay", "s", TERSE_E_VALUE, "\"s\"");
     refused(&rig, "flush.delay", "", TERSE_E_VALUE, "\"\"");
+    refused(&rig, "stream.park", "3600001", TERSE_E_VALUE, "0 to 1h");
+    refused(&rig, "stream.park", "4294967296000h", TERSE_E_VALUE, "0 to 1h");
+    refused(&rig, "stream.park", "-5s", TERSE_E_VALUE, "0 to 1h");
     refused(&rig, "types", "text", TERSE_E_VALUE, "\"text\" is not a media type");
     refused(&rig, "types", "text/html; charset=utf-8", TERSE_E_VALUE, "charset");
     refused(&rig, "types", "te*t/html", TERSE_E_VALUE, "te*t/html");
