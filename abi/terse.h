@@ -332,7 +332,8 @@ typedef struct terse_api {
     /* Frees a pool whose exchanges have ended.  NULL is fine.  [worker] */
     void (*pool_free)(terse_pool *pool);
     /* Tells the time (any monotonic clock, milliseconds), about once a second; idle memory may be
-     * given back.  The plugin reads no clock of its own.  [worker] */
+     * given back, and codecs of streams that have paused.  The plugin reads no clock of its own.
+     * [worker] */
     void (*pool_tick)(terse_pool *pool, uint64_t now_ms);
     /* Counter index (from 0): a static name and its value.  The order is fixed for one build.
      * OK, or E_ARG past the end.  [worker] */
