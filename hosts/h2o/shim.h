@@ -8,6 +8,7 @@
 
 #include <h2o.h>
 
+#include "call_time.h"
 #include "limit.h"
 #include "loader.h"
 
@@ -37,6 +38,7 @@ struct worker {
     h2o_timeout_t delays[DELAYS];
     size_t n_delays;
     struct terse_limit complaints;
+    struct terse_call_time calls;
 };
 
 struct filter {

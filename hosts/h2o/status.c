@@ -13,6 +13,7 @@
 struct sums {
     const char *name[COUNTERS_MAX]; /* static, the same for every thread */
     uint64_t value[COUNTERS_MAX];
+    uint64_t longest_call; /* of any thread */
 };
 
 static void *start(void)
@@ -20,6 +21,14 @@ static void *start(void)
     struct sums *sums = h2o_mem_alloc(sizeof *sums);
     memset(sums, 0, sizeof *sums);
     return sums;
+}
+
+static void take_longer(uint64_t *longest, uint64_t ns)
+{
+    uint64_t known = __atomic_load_n(longest, __ATOMIC_RELAXED);
+    while (ns > known && !__atomic_compare_exchange_n(longest, &known, ns, true, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED))
+        ;
 }
 
 static void add_thread(void *memory, h2o_context_t *ctx)
@@ -31,6 +40,7 @@ static void add_thread(void *memory, h2o_context_t *ctx)
     uint64_t value;
     if (!w || !w->pool)
         return;
+    take_longer(&sums->longest_call, w->calls.longest);
     for (uint32_t i = 0; i < COUNTERS_MAX; i++) {
         if (api_of(w)->pool_counter(w->pool, i, &name, &value) < 0)
             break;
@@ -45,7 +55,8 @@ static h2o_iovec_t finish(void *memory, h2o_globalconf_t *conf, h2o_req_t *req)
     size_t size = 64 + COUNTERS_MAX * 128, len = 0;
     char *text = h2o_mem_alloc_pool(&req->pool, size);
     (void)conf;
-    text[0] = '\0';
+    len = (size_t)snprintf(text, size, ",\n \"terse.calls.longest-us\": %" PRIu64,
+                           sums->longest_call / 1000);
     for (size_t i = 0; i < COUNTERS_MAX && sums->name[i]; i++) {
         int n = snprintf(text + len, size - len, ",\n \"terse.%.64s\": %" PRIu64, sums->name[i],
                          sums->value[i]);
