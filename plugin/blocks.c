@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "blocks.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -216,6 +215,23 @@ void blocks_give_list(struct blocks *b, struct block_list *list)
 {
     while (list->first)
         blocks_give(b, list->first + 1);
+}
+
+bool blocks_idle(const struct blocks *b, size_t size)
+{
+    size_t rounded;
+    uint32_t bin = size > SIZE_MAX / 4 ? BLOCK_BINS : bin_of(size, &rounded);
+
+    return bin < BLOCK_BINS && b->idle[bin];
+}
+
+uint64_t blocks_cost(uint64_t size)
+{
+    size_t rounded = 0;
+
+    if (size > SIZE_MAX / 4 || bin_of((size_t)size, &rounded) >= BLOCK_BINS)
+        rounded = (size_t)size;
+    return sizeof(struct block) + rounded;
 }
 
 size_t blocks_size(const void *ptr)

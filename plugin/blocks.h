@@ -5,6 +5,7 @@
 #ifndef TERSE_BLOCKS_H
 #define TERSE_BLOCKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,10 @@ void *blocks_take_into(struct blocks *b, struct block_list *list, size_t size);
 /* NULL is fine, and so is a block that was given back already and is idle. */
 void blocks_give(struct blocks *b, void *ptr);
 void blocks_give_list(struct blocks *b, struct block_list *list);
+/* Whether a block for so many bytes lies idle. */
+bool blocks_idle(const struct blocks *b, size_t size);
+/* What a block for so many bytes holds in all. */
+uint64_t blocks_cost(uint64_t size);
 /* What can be used of a block: at least what was asked for. */
 size_t blocks_size(const void *ptr);
 /* Gives the system back what was idle all the time since the last trim. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec.h"
 
+#include "budget.h"
 #include "coder.h"
 #include "errno_keep.h"
 #include "plugin_config.h"
@@ -90,7 +91,7 @@ static terse_status whole(struct terse_pool *pool, const struct settings *s, int
 
     if (!kind)
         return TERSE_E_CODING;
-    coder = coder_take(&pool->shelf, &pool->blocks, kind, &want, &reused);
+    coder = budget_coder(pool, kind, &want, &reused);
     if (!coder)
         return TERSE_E_NOMEM;
     status = kind->whole ? kind->whole(coder, io) : kind->run(coder, TERSE_FINISH, io);

@@ -23,6 +23,8 @@ const struct coder_kind *codec_decoder(int coding, struct coder_want *want);
 
 /* The level for a body of that length (-1: not known) as the settings have it; "auto" resolved. */
 int codec_level(const struct settings *s, int coding, int64_t length, int whole);
+/* Input of one turn of the server's loop. */
+uint64_t codec_piece(int coding, int level);
 /* Whether whole gzip and deflate bodies go to libdeflate. */
 bool codec_uses_libdeflate(const struct settings *s);
 

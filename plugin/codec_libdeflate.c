@@ -68,11 +68,29 @@ static terse_status encoder_whole(struct coder *coder, struct coder_io *io)
 }
 
 /* The library does not tell; these are measured. */
+static uint64_t level_bytes(uint64_t level)
+{
+    if (level == 1)
+        return 200 * 1024;
+    return level < 10 ? 670 * 1024 : 9 * 1024 * 1024;
+}
+
 static uint64_t encoder_bytes(const struct coder *coder)
 {
-    if (coder->key == 1)
-        return 200 * 1024;
-    return coder->key < 10 ? 670 * 1024 : 9 * 1024 * 1024;
+    return level_bytes(coder->key);
+}
+
+static uint64_t encoder_need(const struct coder_want *want)
+{
+    return level_bytes(encoder_key(want)) + blocks_cost(sizeof(struct encoder));
+}
+
+static bool encoder_cheaper(struct coder_want *want)
+{
+    if (want->level <= 1)
+        return false;
+    want->level = 1;
+    return true;
 }
 
 static void encoder_drop(struct blocks *blocks, struct coder *coder)
@@ -90,5 +108,7 @@ const struct coder_kind coder_libdeflate_encoder = {
     .start = encoder_start,
     .whole = encoder_whole,
     .bytes = encoder_bytes,
+    .need = encoder_need,
+    .cheaper = encoder_cheaper,
     .drop = encoder_drop,
 };

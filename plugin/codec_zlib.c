@@ -73,25 +73,34 @@ static const struct fit {
     {INT64_MAX, 15, 8},
 };
 
-static const struct fit *encoder_fit(int64_t length)
+/* Where memory is short: about a quarter of it, and 9 % more bytes of a long text at level 4. */
+#define SMALL_WINDOW 13
+static const struct fit small_fit = {INT64_MAX, SMALL_WINDOW, 6};
+
+static const struct fit *encoder_fit(const struct coder_want *want)
 {
     const struct fit *fit = fits;
+    int64_t length = want->length < 0 ? INT64_MAX : want->length;
 
-    if (length < 0)
-        length = INT64_MAX;
     while (fit->length < length)
         fit++;
-    return fit;
+    return want->window && want->window < fit->window ? &small_fit : fit;
+}
+
+static uint64_t fit_bytes(const struct fit *fit)
+{
+    return (UINT64_C(1) << (fit->window + 2)) + (UINT64_C(1) << (fit->memory + 9)) + 6144 +
+           sizeof(struct encoder);
 }
 
 static uint64_t encoder_key(const struct coder_want *want)
 {
-    return (uint64_t)encoder_fit(want->length)->window;
+    return (uint64_t)encoder_fit(want)->window;
 }
 
 static struct coder *encoder_make(struct blocks *blocks, const struct coder_want *want)
 {
-    const struct fit *fit = encoder_fit(want->length);
+    const struct fit *fit = encoder_fit(want);
     struct encoder *e = blocks_take(blocks, sizeof *e);
 
     if (!e)
@@ -273,10 +282,25 @@ static uint64_t encoder_bytes(const struct coder *coder)
     uint64_t window = coder->key;
     const struct fit *fit = fits;
 
+    if (window == SMALL_WINDOW)
+        return fit_bytes(&small_fit);
     while ((uint64_t)fit->window != window)
         fit++;
-    return (UINT64_C(1) << (window + 2)) + (UINT64_C(1) << (fit->memory + 9)) + 6144 +
-           sizeof(struct encoder);
+    return fit_bytes(fit);
+}
+
+/* State, window, two tables, pending output and our own part are a block each. */
+static uint64_t encoder_need(const struct coder_want *want)
+{
+    return fit_bytes(encoder_fit(want)) + 6 * BLOCK_ALIGN + 1024;
+}
+
+static bool encoder_cheaper(struct coder_want *want)
+{
+    if (encoder_fit(want)->window <= SMALL_WINDOW)
+        return false;
+    want->window = SMALL_WINDOW;
+    return true;
 }
 
 static void encoder_drop(struct blocks *blocks, struct coder *coder)
@@ -296,6 +320,8 @@ const struct coder_kind coder_zlib_encoder = {
     .park = encoder_park,
     .resume = encoder_resume,
     .bytes = encoder_bytes,
+    .need = encoder_need,
+    .cheaper = encoder_cheaper,
     .drop = encoder_drop,
 };
 
@@ -397,6 +423,12 @@ static uint64_t decoder_bytes(const struct coder *coder)
     return 40 * 1024 + sizeof(struct decoder);
 }
 
+static uint64_t decoder_need(const struct coder_want *want)
+{
+    (void)want;
+    return 48 * 1024;
+}
+
 static void decoder_drop(struct blocks *blocks, struct coder *coder)
 {
     struct decoder *d = (struct decoder *)coder;
@@ -412,5 +444,6 @@ const struct coder_kind coder_zlib_decoder = {
     .start = decoder_start,
     .run = decoder_run,
     .bytes = decoder_bytes,
+    .need = decoder_need,
     .drop = decoder_drop,
 };

@@ -22,6 +22,12 @@ static terse_status failure_of(size_t result, terse_status otherwise)
  * they are missing the library takes its own memory. */
 extern __typeof__(ZSTD_createCCtx_advanced) ZSTD_createCCtx_advanced __attribute__((weak));
 extern __typeof__(ZSTD_createDCtx_advanced) ZSTD_createDCtx_advanced __attribute__((weak));
+/* The same goes for these, which say how much a context is going to take. */
+extern __typeof__(ZSTD_getCParams) ZSTD_getCParams __attribute__((weak));
+extern __typeof__(ZSTD_estimateCCtxSize_usingCParams) ZSTD_estimateCCtxSize_usingCParams
+    __attribute__((weak));
+extern __typeof__(ZSTD_estimateCStreamSize_usingCParams) ZSTD_estimateCStreamSize_usingCParams
+    __attribute__((weak));
 
 struct memory {
     struct blocks *blocks;
@@ -74,7 +80,8 @@ static int level_table(int level)
 static int stream_window(const struct coder_want *want)
 {
     int own = level_window(want->level);
-    int fit = want->length < 0 ? own : coder_fit(want->length, WINDOW_MIN, own);
+    int most = want->window && want->window < own ? want->window : own;
+    int fit = want->length < 0 ? most : coder_fit(want->length, WINDOW_MIN, most);
 
     return fit < own || own == WINDOW_MAX ? fit : 0;
 }
@@ -211,6 +218,49 @@ static uint64_t encoder_bytes(const struct coder *coder)
     return coder->own_memory ? ZSTD_sizeof_CCtx(e->context) : e->memory.bytes;
 }
 
+static uint64_t encoder_need(const struct coder_want *want)
+{
+    int window = want->whole ? 0 : stream_window(want);
+    ZSTD_compressionParameters p;
+    size_t bytes;
+
+    if (!ZSTD_getCParams || !ZSTD_estimateCCtxSize_usingCParams ||
+        !ZSTD_estimateCStreamSize_usingCParams) /* about so much, at the levels of "auto" */
+        return UINT64_C(2) << (window ? window : level_window(want->level));
+    p = ZSTD_getCParams(want->level, want->whole ? (unsigned long long)want->length : 0, 0);
+    if (window) {
+        p.windowLog = (unsigned)window;
+        if (window < level_table(want->level)) {
+            p.hashLog = p.windowLog + 1;
+            p.chainLog = p.windowLog;
+        }
+    }
+    bytes = want->whole ? ZSTD_estimateCCtxSize_usingCParams(p)
+                        : ZSTD_estimateCStreamSize_usingCParams(p);
+    return blocks_cost(bytes) + blocks_cost(sizeof(struct encoder));
+}
+
+/* Low levels have small tables; the window of a whole body is no longer than the body anyway. */
+static bool encoder_cheaper(struct coder_want *want)
+{
+    static const struct {
+        int level;
+        int window;
+    } steps[] = {{3, 18}, {1, 15}};
+    uint64_t need = encoder_need(want);
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (want->window && want->window <= steps[i].window)
+            continue;
+        want->window = steps[i].window;
+        if (want->level > steps[i].level)
+            want->level = steps[i].level;
+        if (encoder_need(want) < need)
+            return true;
+    }
+    return false;
+}
+
 static void encoder_drop(struct blocks *blocks, struct coder *coder)
 {
     ZSTD_freeCCtx(((struct encoder *)coder)->context);
@@ -226,6 +276,8 @@ const struct coder_kind coder_zstd_encoder = {
     .whole = encoder_whole,
     .park = encoder_park,
     .bytes = encoder_bytes,
+    .need = encoder_need,
+    .cheaper = encoder_cheaper,
     .drop = encoder_drop,
 };
 
@@ -337,6 +389,13 @@ static uint64_t decoder_bytes(const struct coder *coder)
     return coder->own_memory ? ZSTD_sizeof_DCtx(d->context) : d->memory.bytes;
 }
 
+/* Its window is in the coded body: up to 8 MB come on top. */
+static uint64_t decoder_need(const struct coder_want *want)
+{
+    (void)want;
+    return 256 * 1024;
+}
+
 static void decoder_drop(struct blocks *blocks, struct coder *coder)
 {
     ZSTD_freeDCtx(((struct decoder *)coder)->context);
@@ -350,5 +409,6 @@ const struct coder_kind coder_zstd_decoder = {
     .start = decoder_start,
     .run = decoder_run,
     .bytes = decoder_bytes,
+    .need = decoder_need,
     .drop = decoder_drop,
 };

@@ -4,13 +4,27 @@
 /* More than this many idle coders are not worth the search. */
 #define IDLE_COUNT_MAX 64
 
+static uint64_t owed(const struct coder *coder)
+{
+    return coder->need > coder->bytes ? coder->need - coder->bytes : 0;
+}
+
 void coder_count(struct shelf *shelf, struct coder *coder)
 {
     uint64_t bytes = coder->kind->bytes(coder);
 
+    shelf->owed -= owed(coder);
     if (coder->own_memory)
         shelf->own += bytes - coder->bytes;
     coder->bytes = bytes;
+    shelf->owed += owed(coder);
+}
+
+static void set_aside(struct shelf *shelf, struct coder *coder, uint64_t need)
+{
+    shelf->owed -= owed(coder);
+    coder->need = need;
+    shelf->owed += owed(coder);
 }
 
 static void drop(struct shelf *shelf, struct blocks *blocks, struct coder *coder)
@@ -39,6 +53,17 @@ static struct coder *from_shelf(struct shelf *shelf, const struct coder_kind *ki
     return NULL;
 }
 
+bool coder_idle(const struct shelf *shelf, const struct coder_kind *kind,
+                const struct coder_want *want)
+{
+    uint64_t key = kind->key(want);
+
+    for (const struct coder *coder = shelf->first; coder; coder = coder->next)
+        if (coder->kind == kind && coder->key == key)
+            return true;
+    return false;
+}
+
 struct coder *coder_take(struct shelf *shelf, struct blocks *blocks, const struct coder_kind *kind,
                          const struct coder_want *want, bool *reused)
 {
@@ -53,35 +78,40 @@ struct coder *coder_take(struct shelf *shelf, struct blocks *blocks, const struc
         coder->kind = kind;
         coder->key = key;
         coder->next = NULL;
-        coder->bytes = 0;
+        coder->bytes = coder->need = 0;
     }
     if (!kind->start(coder, want)) {
         drop(shelf, blocks, coder);
         return NULL;
     }
     coder_count(shelf, coder);
+    set_aside(shelf, coder, want->need);
     return coder;
 }
 
-static void drop_last(struct shelf *shelf, struct blocks *blocks)
+bool shelf_drop_last(struct shelf *shelf, struct blocks *blocks)
 {
     struct coder **at = &shelf->first;
 
+    if (!*at)
+        return false;
     while ((*at)->next)
         at = &(*at)->next;
     drop(shelf, blocks, unlink_at(shelf, at));
+    return true;
 }
 
 void coder_give(struct shelf *shelf, struct blocks *blocks, struct coder *coder, bool clean)
 {
     coder_count(shelf, coder);
+    set_aside(shelf, coder, 0);
     if (!clean || !coder->kind->kept || coder->bytes > shelf->idle_max) {
         drop(shelf, blocks, coder);
         return;
     }
     while (shelf->first &&
            (shelf->count == IDLE_COUNT_MAX || shelf->bytes + coder->bytes > shelf->idle_max))
-        drop_last(shelf, blocks);
+        shelf_drop_last(shelf, blocks);
     coder->period = shelf->period;
     coder->next = shelf->first;
     shelf->first = coder;

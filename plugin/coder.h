@@ -14,6 +14,8 @@ struct coder_want {
     int level;      /* encoders: resolved, the library's own number */
     bool whole;     /* coded in one call */
     int64_t length; /* of the input, -1 when not known; only ever a hint */
+    int window;     /* most bits of it; 0: the codec's own bound */
+    uint64_t need;  /* bytes to be set aside for it */
 };
 
 /* Bytes on their way: a run moves all four on.  No pointer is NULL, also with a length of 0. */
@@ -56,7 +58,13 @@ struct coder_kind {
     /* After start: goes on with a body that was parked.  NULL: the parked end is written, and
      * another coded body follows it. */
     void (*resume)(struct coder *coder, const struct parked *parked);
+    /* What it holds now. */
     uint64_t (*bytes)(const struct coder *coder);
+    /* About the most that it is going to hold. */
+    uint64_t (*need)(const struct coder_want *want);
+    /* Takes less memory for more bytes: the next lower level or window.  False: there is none.
+     * want may have changed all the same.  NULL: there never is. */
+    bool (*cheaper)(struct coder_want *want);
     void (*drop)(struct blocks *blocks, struct coder *coder);
 };
 
@@ -66,6 +74,7 @@ struct coder {
     struct coder *next; /* while idle */
     uint64_t key;
     uint64_t bytes;  /* as last counted */
+    uint64_t need;   /* while lent: what is set aside for it, what it holds included */
     uint32_t period; /* when it was last used */
     bool own_memory; /* what it uses is not in the pool's blocks; said by make */
 };
@@ -77,6 +86,7 @@ struct shelf {
     uint32_t period;   /* counts sweeps */
     uint64_t bytes;    /* of the idle ones */
     uint64_t own;      /* of all of them, idle or not, outside the blocks */
+    uint64_t owed;     /* set aside for those that are lent, and not yet taken by them */
     uint64_t idle_max; /* bytes */
 };
 
@@ -87,6 +97,11 @@ struct coder *coder_take(struct shelf *shelf, struct blocks *blocks, const struc
 void coder_give(struct shelf *shelf, struct blocks *blocks, struct coder *coder, bool clean);
 /* Counts its memory anew. */
 void coder_count(struct shelf *shelf, struct coder *coder);
+/* Whether one that fits lies idle. */
+bool coder_idle(const struct shelf *shelf, const struct coder_kind *kind,
+                const struct coder_want *want);
+/* Drops the one that has been idle longest.  False: there is none. */
+bool shelf_drop_last(struct shelf *shelf, struct blocks *blocks);
 /* Drops the coders that have not been used since the last sweep. */
 void shelf_sweep(struct shelf *shelf, struct blocks *blocks);
 void shelf_clear(struct shelf *shelf, struct blocks *blocks);

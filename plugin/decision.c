@@ -16,9 +16,6 @@
 #include "take.h"
 #include "view.h"
 
-/* Input of one turn of the event loop: about a millisecond at the levels that "auto" picks. */
-#define PIECE (64 * 1024)
-
 /* ---- outcomes --------------------------------------------------------------------------------- */
 
 static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision *out)
@@ -84,7 +81,7 @@ static uint8_t reason_of_failure(terse_status status)
 
 static terse_status start_stream(terse_exchange *x, const terse_facts *f, terse_decision *out)
 {
-    terse_decision d = {.action = TERSE_STREAM, .length = TERSE_LENGTH_UNKNOWN, .piece = PIECE};
+    terse_decision d = {.action = TERSE_STREAM, .length = TERSE_LENGTH_UNKNOWN};
     const char *name = coding_name(x->coding);
     terse_spec spec = {sizeof spec, TERSE_ENCODE, x->policy, x, {name, strlen(name)}, f->length};
     terse_status status;
@@ -95,6 +92,8 @@ static terse_status start_stream(terse_exchange *x, const terse_facts *f, terse_
     status = stream_open(x->pool, &spec, &x->stream);
     if (status < 0)
         return identity(x, f, reason_of_failure(status), true, out);
+    d.piece =
+        codec_piece(x->coding, codec_level(&x->policy->settings, x->coding, f->length, false));
     x->reason = REASON_CODED;
     x->state = EXCHANGE_STREAMING;
     return coded(x, f, &d, out);

@@ -56,6 +56,22 @@ static enum row row_of(const struct settings *s, int coding, int whole)
     return whole && codec_uses_libdeflate(s) ? ROW_LIBDEFLATE : ROW_ZLIB;
 }
 
+/* At most 2 ms where that can be had.  br works in blocks of 64 KB whatever it is given, and writes
+ * a meta-block when more comes: a piece that is half a block keeps the two apart.  zstd's blocks are
+ * of 128 KB: up to level 5 they take less, above that no piece would help. */
+uint64_t codec_piece(int coding, int level)
+{
+    switch (coding) {
+    case CODING_GZIP:
+    case CODING_DEFLATE:
+        return level < 4 ? 64 << 10 : level < 7 ? 32 << 10 : 16 << 10;
+    case CODING_BR:
+        return level < 4 ? 64 << 10 : 32 << 10;
+    default:
+        return 64 << 10;
+    }
+}
+
 int codec_level(const struct settings *s, int coding, int64_t length, int whole)
 {
     int level = s->level[coding == CODING_DEFLATE ? CODING_GZIP : coding];

@@ -13,6 +13,8 @@
 /* Codecs take memory as a body grows: what they hold after so much is what they keep. */
 #define PIECE (64 * 1024)
 #define PIECES 8
+/* Where the length is known, and large, windows and tables are the largest. */
+#define LENGTH (INT64_C(1) << 30)
 
 static terse_status feed(terse_stream *stream, const char *piece)
 {
@@ -47,7 +49,7 @@ terse_status measure_stream(terse_instance *instance, const terse_policy *policy
                             size_t *bytes)
 {
     const char *name = coding_name(coding);
-    terse_spec spec = {sizeof spec, TERSE_ENCODE, policy, NULL, {name, strlen(name)}, -1};
+    terse_spec spec = {sizeof spec, TERSE_ENCODE, policy, NULL, {name, strlen(name)}, LENGTH};
     int saved = errno;
     char *piece = malloc(PIECE);
     terse_pool *pool;

@@ -3,13 +3,15 @@
 
 #include <stdlib.h>
 
+#include "budget.h"
 #include "errno_keep.h"
 #include "parking.h"
 #include "policy.h"
 #include "stream.h"
 
-/* Bounds of what lies idle, in coders and in blocks each. */
-#define IDLE_MAX (UINT64_C(32) << 20)
+/* A buffer of up to so many bytes is lent beyond pool.memory too: without it a response that has
+ * begun would have to be cut off. */
+#define LEND_ALWAYS ((size_t)256 << 10)
 /* What has not been used between two sweeps goes, so after 10 to 20 seconds. */
 #define SWEEP_MS 10000
 
@@ -27,8 +29,9 @@ terse_status pool_new(terse_instance *instance, const terse_policy *policy, ters
     if (!pool)
         return TERSE_E_NOMEM;
     pool->instance = instance;
-    pool->shelf.idle_max = IDLE_MAX;
-    blocks_init(&pool->blocks, IDLE_MAX);
+    pool->limit = policy->settings.pool_memory;
+    pool->shelf.idle_max = budget_idle_max(pool->limit);
+    blocks_init(&pool->blocks, budget_idle_max(pool->limit));
     *out = pool;
     return TERSE_OK;
 }
@@ -121,12 +124,20 @@ terse_status pool_counter(const terse_pool *pool, uint32_t index, const char **n
 
 /* ---- buffers ----------------------------------------------------------------------------- */
 
+/* A block that lies idle is counted already. */
+static bool room_for(terse_pool *pool, size_t size)
+{
+    return blocks_idle(&pool->blocks, size) || budget_room(pool, blocks_cost(size));
+}
+
 terse_status pool_lend(terse_pool *pool, size_t min, terse_out *out)
 {
     void *ptr;
 
     if (!pool || !out)
         return TERSE_E_ARG;
+    if (!room_for(pool, min) && min > LEND_ALWAYS)
+        return TERSE_E_NOMEM;
     ptr = blocks_take(&pool->blocks, min);
     if (!ptr)
         return TERSE_E_NOMEM;
@@ -143,7 +154,7 @@ void pool_return(terse_pool *pool, void *ptr)
 void *pool_coded_room(terse_pool *pool, size_t room)
 {
     blocks_give(&pool->blocks, pool->coded);
-    pool->coded = blocks_take(&pool->blocks, room);
+    pool->coded = room_for(pool, room) ? blocks_take(&pool->blocks, room) : NULL;
     pool->coded_period = pool->shelf.period;
     return pool->coded;
 }

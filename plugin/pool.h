@@ -15,6 +15,7 @@ struct terse_pool {
     uint64_t reasons[REASON_COUNT]; /* how often each was the outcome */
     struct blocks blocks;
     struct shelf shelf;
+    uint64_t limit;       /* pool.memory */
     terse_stream *live;   /* borrowed streams that have a coder */
     terse_stream *parked; /* and those that have none */
     terse_stream *spare;  /* handles to use again */

@@ -29,7 +29,7 @@ static const terse_reason table[] = {
     R(REASON_IDENTITY, "identity", "The client ranks identity above every coding on offer."),
     R(REASON_PROBE, "probe", "The media type is unknown, and the body's bytes look packed."),
     R(REASON_NO_GAIN, "no-gain", "The coded body would not have been shorter."),
-    R(REASON_MEMORY, "memory", "There was no memory for a codec."),
+    R(REASON_MEMORY, "memory", "There was no memory for a codec, or none within pool.memory."),
     R(REASON_CODEC, "codec", "The codec failed before its first byte had left."),
     R(REASON_HOST, "host", "The server does not hand this body over."),
     R(REASON_HEAD, "head", "HEAD: the headers are those of the coded response to GET."),

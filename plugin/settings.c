@@ -97,6 +97,11 @@ static const struct setting table[] = {
       "Longer bodies are coded piece by piece, so that one body never holds up the others."},
      KIND_BYTES,
      AT(slice)},
+    {{sizeof(terse_key), 0, "pool.memory", "bytes", "4m to 64g", "64m",
+      "Most memory that the codecs and buffers of one worker hold; past it bodies get cheaper "
+      "settings, then identity. There is always a limit; in an inner scope it changes nothing."},
+     KIND_BYTES,
+     AT(pool_memory)},
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))

@@ -37,6 +37,7 @@ struct settings {
     uint64_t slice;              /* bytes; longer bodies are coded piece by piece */
     uint32_t flush_delay;        /* ms */
     uint32_t stream_park;        /* ms; 0: never */
+    uint64_t pool_memory;        /* bytes that a pool may hold */
     const struct media_types *types;      /* counted */
     const struct media_types *types_deny; /* counted */
 };

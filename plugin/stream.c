@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "budget.h"
 #include "codec.h"
 #include "coder.h"
 #include "errno_keep.h"
@@ -79,7 +80,7 @@ static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse
     if (!stream)
         return TERSE_E_NOMEM;
     memset(stream, 0, sizeof *stream);
-    stream->coder = coder_take(&pool->shelf, &pool->blocks, kind, &want, &reused);
+    stream->coder = budget_coder(pool, kind, &want, &reused);
     if (!stream->coder) {
         handle_give(pool, stream);
         return TERSE_E_NOMEM;

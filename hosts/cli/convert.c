@@ -182,7 +182,8 @@ static void end(struct conversion *c, int result)
 
 static int command(const struct usage *usage, int32_t direction, int argc, char **argv)
 {
-    struct state state = {0};
+    /* the limit of a server's worker is not one for a file */
+    struct state state = {.session = {.settings = {{"?pool.memory=64g", NULL}}, .n_settings = 1}};
     struct conversion c = {.direction = direction, .from = -1, .to = -1};
     enum args_result parsed = args_parse(usage, &state, &argc, argv);
     if (parsed != ARGS_RUN)

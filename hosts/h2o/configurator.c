@@ -155,6 +155,18 @@ static void say_start(const struct configurator *c)
                 c->n_both, c->n_paths);
 }
 
+/* The threads' pools are made when all has been read. */
+static void keep_for_pools(const struct configurator *c)
+{
+    terse_policy *policy = c->level->policy;
+    if (!policy)
+        return;
+    c->shim->plugin.api->policy_ref(policy);
+    if (c->shim->pools)
+        c->shim->plugin.api->policy_unref(c->shim->pools);
+    c->shim->pools = policy;
+}
+
 static int on_exit_level(h2o_configurator_t *self, h2o_configurator_context_t *ctx, yoml_t *node)
 {
     struct configurator *c = (struct configurator *)self;
@@ -166,6 +178,8 @@ static int on_exit_level(h2o_configurator_t *self, h2o_configurator_context_t *c
     }
     if (!ctx->parent && !ctx->dry_run)
         say_start(c);
+    if (!ctx->parent)
+        keep_for_pools(c);
     if (c->level->policy)
         c->shim->plugin.api->policy_unref(c->level->policy);
     *c->level-- = (struct level){NULL, false, false};

@@ -43,6 +43,8 @@ void shim_release(struct shim *s)
     *at = s->next;
     if (s->base)
         s->plugin.api->policy_unref(s->base);
+    if (s->pools)
+        s->plugin.api->policy_unref(s->pools);
     terse_unload(&s->plugin);
     free(s);
 }

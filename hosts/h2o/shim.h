@@ -20,9 +20,10 @@ struct shim {
     h2o_globalconf_t *conf;
     struct terse_plugin plugin; /* plugin.api is NULL until it is loaded */
     terse_host host;
-    terse_policy *base; /* the defaults, for pools and as the outermost level */
-    size_t slot;        /* of the worker in a context's module configs */
-    size_t users;       /* configurator and filters */
+    terse_policy *base;  /* the defaults, as the outermost level */
+    terse_policy *pools; /* what the configuration's own level says; NULL: the defaults */
+    size_t slot;         /* of the worker in a context's module configs */
+    size_t users;        /* configurator and filters */
 };
 
 #define DELAYS 4

@@ -22,7 +22,8 @@ static struct worker *make(struct shim *s, h2o_context_t *ctx)
     memset(w, 0, sizeof *w);
     w->shim = s;
     w->ctx = ctx;
-    terse_status status = s->plugin.api->pool_new(s->plugin.instance, s->base, &w->pool);
+    const terse_policy *policy = s->pools ? s->pools : s->base;
+    terse_status status = s->plugin.api->pool_new(s->plugin.instance, policy, &w->pool);
     if (status < 0) {
         w->pool = NULL;
         fprintf(stderr, "[terse] %s: no memory for this thread (status %d), it goes without\n",

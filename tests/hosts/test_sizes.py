@@ -15,6 +15,8 @@ SIZE = 1 << 20  # more than a slice: a stream
 LEVELS = {'gzip': 6, 'br': 5, 'zstd': 3}
 SETTINGS = {'gzip.level': '6', 'br.quality': '5', 'zstd.level': '3'}
 MOST = 1.005
+LONG, LONG_MOST = 8 << 20, 1.01
+KEYS = {'gzip': 'gzip.level', 'br': 'br.quality', 'zstd': 'zstd.level'}
 
 
 def sources():
@@ -37,20 +39,19 @@ def manual():
     return ''.join(page).encode()[:SIZE]
 
 
-def records():
+def records(size):
     """What an API might answer."""
     found, length = [], 0
     for name, text in sources():
         for number, line in enumerate(text.splitlines(), 1):
             found.append({'file': name, 'line': number, 'text': line})
             length += len(line)
-        if length > SIZE:
+        if length > size:
             break
-    return json.dumps(found, indent=1).encode()[:SIZE]
+    return json.dumps(found, indent=1).encode()[:size]
 
 
-def in_one_call(coding, data):
-    level = LEVELS[coding]
+def in_one_call(coding, data, level):
     if coding == 'gzip':
         codec = zlib.compressobj(level, wbits=31)
         return codec.compress(data) + codec.flush()
@@ -61,7 +62,7 @@ def in_one_call(coding, data):
 
 @pytest.fixture(scope='module')
 def server(launch_shared, site, files):
-    for name, body in (('manual.html', manual()), ('records.json', records())):
+    for name, body in (('manual.html', manual()), ('records.json', records(SIZE))):
         assert len(files.add(name, body)) == SIZE
     return launch_shared(site.but(params=SETTINGS))
 
@@ -72,7 +73,20 @@ def test_a_stream_is_as_small(server, files, coding, name):
     answer = client.h1(server.port, f'/{name}', [('Accept-Encoding', coding)])
     assert (answer.coding, answer.framing) == (coding, 'chunked')
     assert answer.plain == files.contents[name]
-    streamed, alone = len(answer.body), len(in_one_call(coding, files.contents[name]))
+    streamed = len(answer.body)
+    alone = len(in_one_call(coding, files.contents[name], LEVELS[coding]))
     print(f'{name}, {coding}: {streamed} bytes, in one call {alone} ({streamed / alone - 1:+.2%})')
     assert streamed <= alone * MOST
     assert streamed >= alone / MOST, 'not the level that was asked for'
+
+
+@pytest.mark.parametrize('coding, level', [('gzip', 4), ('br', 4), ('br', 5), ('zstd', 3)])
+def test_a_long_stream_is_about_as_small(launch, site, files, coding, level):
+    body = files.add('long.json', records(LONG))
+    assert len(body) == LONG
+    server = launch(site.but(params={KEYS[coding]: str(level)}))
+    answer = client.h1(server.port, '/long.json', [('Accept-Encoding', coding)])
+    assert (answer.coding, answer.framing, answer.plain) == (coding, 'chunked', body)
+    streamed, alone = len(answer.body), len(in_one_call(coding, body, level))
+    print(f'{coding} {level}: {streamed} bytes, in one call {alone} ({streamed / alone - 1:+.2%})')
+    assert alone / LONG_MOST <= streamed <= alone * LONG_MOST

@@ -2,6 +2,9 @@
 /* Encoders as streams, checked by the codec libraries' own decoders. */
 #include "bodies.h"
 
+#include "codec.h"
+#include "policy.h"
+
 static const size_t lengths[] = {1, 2, 299, 300, 4095, 65535, 65536, 300000};
 #define N_LENGTHS (sizeof lengths / sizeof lengths[0])
 
@@ -425,7 +428,7 @@ static void brotli_window_fits(void **state)
         int64_t length;
         unsigned window;
     } cases[] = {{1, 10},       {1008, 10},    {1009, 11},      {65520, 16}, {65521, 17},
-                 {1 << 20, 19}, {5 << 20, 19}, {INT64_MAX, 19}, {-1, 19}};
+                 {1 << 20, 21}, {5 << 20, 22}, {INT64_MAX, 22}, {-1, 20}};
     struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -436,6 +439,60 @@ static void brotli_window_fits(void **state)
         assert_int_equal(brotli_window(&coded), cases[i].window);
         sink_free(&coded);
     }
+}
+
+static void brotli_window_fits_whole_bodies(void **state)
+{
+    static const struct {
+        size_t length;
+        unsigned window;
+    } cases[] = {{300, 18}, {65520, 18}, {262128, 18}, {262129, 19}};
+    struct rig *rig = *state;
+    uint8_t *body = body_new(TEXT, 262129), *room = body_new(ZEROS, 262129);
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sink coded = {room, 0, 262129};
+
+        assert_int_equal(codec_encode_whole(rig->pool, &rig->policy->settings, CODING_BR, body,
+                                            cases[i].length, room, 262129, &coded.len),
+                         TERSE_OK);
+        assert_int_equal(brotli_window(&coded), cases[i].window);
+    }
+    free(body);
+    free(room);
+}
+
+/* Long streams end their meta-blocks early, in whatever pieces they come, and stay within 1 % of one
+ * call at the same quality where their length is known. */
+static void brotli_long_streams(void **state)
+{
+    static const struct cut long_cuts[] = {{32768, 0}, {0, 0}, {0, 100}, {50001, 7}};
+    const size_t len = 2500000;
+    struct rig *rig = *state;
+    uint8_t *body = body_new(TEXT, len), *room = body_new(ZEROS, len);
+
+    for (int level = 3; level <= 5; level++) {
+        terse_policy *policy = policy_of_level(rig, CODING_BR, level);
+        size_t whole;
+
+        assert_int_equal(codec_encode_whole(rig->pool, &policy->settings, CODING_BR, body, len,
+                                            room, len, &whole),
+                         TERSE_OK);
+        for (size_t i = 0; i < sizeof long_cuts / sizeof long_cuts[0]; i++)
+            for (int known = 0; known < 2; known++) {
+                struct sink coded = {0};
+
+                code_stream(rig, policy, CODING_BR, known ? (int64_t)len : -1, body, len,
+                            long_cuts[i], &coded);
+                assert_decodes(CODING_BR, &coded, body, len);
+                if (known)
+                    assert_true(coded.len <= whole + whole / 100);
+                sink_free(&coded);
+            }
+        rig->api->policy_unref(policy);
+    }
+    free(body);
+    free(room);
 }
 #endif
 
@@ -460,6 +517,8 @@ int main(void)
 #endif
 #if HAVE_BROTLI
         cmocka_unit_test(brotli_window_fits),
+        cmocka_unit_test(brotli_window_fits_whole_bodies),
+        cmocka_unit_test(brotli_long_streams),
 #endif
     };
 

@@ -59,6 +59,8 @@ static void values(void **state)
     accepted(&rig, "stream.park", "0");
     accepted(&rig, "stream.park", "0s");
     accepted(&rig, "stream.park", "1h");
+    accepted(&rig, "pool.memory", "4m");
+    accepted(&rig, "pool.memory", "64G");
     accepted(&rig, "types", "text/html, *+json, */*");
     accepted(&rig, "types", "+ application/x-mine");
     accepted(&rig, "types", "built-in");
@@ -108,6 +110,8 @@ static void refusals(void **state)
     refused(&rig, "stream.park", "3600001", TERSE_E_VALUE, "0 to 1h");
     refused(&rig, "stream.park", "4294967296000h", TERSE_E_VALUE, "0 to 1h");
     refused(&rig, "stream.park", "-5s", TERSE_E_VALUE, "0 to 1h");
+    refused(&rig, "pool.memory", "0", TERSE_E_VALUE, "4m to 64g");
+    refused(&rig, "pool.memory", "65g", TERSE_E_VALUE, "4m to 64g");
     refused(&rig, "types", "text", TERSE_E_VALUE, "\"text\" is not a media type");
     refused(&rig, "types", "text/html; charset=utf-8", TERSE_E_VALUE, "charset");
     refused(&rig, "types", "te*t/html", TERSE_E_VALUE, "te*t/html");
