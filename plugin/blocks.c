@@ -27,6 +27,7 @@
 #define LENT UINT32_C(0x4c454e54)
 #define IDLE UINT32_C(0x49444c45)
 #define SMALLEST_LOG2 8
+#define TRIM_MAX ((uint64_t)4 << 20) /* about a millisecond's worth of pages */
 #define PAGES_MIN ((size_t)32 << 10)
 
 /* Before each block's bytes; as long as the alignment, so that they keep it. */
@@ -242,12 +243,42 @@ size_t blocks_size(const void *ptr)
     return block->size;
 }
 
-void blocks_trim(struct blocks *b)
+/* Gives idle blocks of a bin back, until so many bytes are.  How many were. */
+static uint64_t shed(struct blocks *b, uint32_t bin, uint32_t n, uint64_t most)
 {
+    uint64_t before = b->idle_bytes, freed = 0;
+
+    while (n-- && freed < most) {
+        uint32_t low = b->low[bin];
+
+        to_system(b, from_idle(b, bin));
+        b->low[bin] = low ? low - 1 : 0;
+        freed = before - b->idle_bytes;
+    }
+    return freed;
+}
+
+bool blocks_trim(struct blocks *b)
+{
+    uint64_t left = TRIM_MAX;
+
     for (uint32_t bin = 0; bin < BLOCK_BINS; bin++) {
-        for (uint32_t n = b->low[bin]; n; n--)
-            to_system(b, from_idle(b, bin));
-        b->low[bin] = b->count[bin];
+        uint64_t freed = shed(b, bin, b->low[bin], left);
+
+        if (freed >= left)
+            return false;
+        left -= freed;
+    }
+    memcpy(b->low, b->count, sizeof b->low);
+    return true;
+}
+
+void blocks_shed(struct blocks *b, uint64_t bytes)
+{
+    for (uint32_t bin = BLOCK_BINS; bin-- && bytes;) {
+        uint64_t freed = shed(b, bin, b->count[bin], bytes);
+
+        bytes -= freed < bytes ? freed : bytes;
     }
 }
 

@@ -42,8 +42,11 @@ bool blocks_idle(const struct blocks *b, size_t size);
 uint64_t blocks_cost(uint64_t size);
 /* What can be used of a block: at least what was asked for. */
 size_t blocks_size(const void *ptr);
-/* Gives the system back what was idle all the time since the last trim. */
-void blocks_trim(struct blocks *b);
+/* Gives the system back what was idle all the time since the last trim, or a part of it: then false,
+ * and there is more. */
+bool blocks_trim(struct blocks *b);
+/* Gives back at least so many bytes that are idle, or all of them; the largest blocks first. */
+void blocks_shed(struct blocks *b, uint64_t bytes);
 /* Gives all that is idle back. */
 void blocks_clear(struct blocks *b);
 

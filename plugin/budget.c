@@ -31,8 +31,8 @@ bool budget_room(terse_pool *pool, uint64_t bytes)
     if (bytes > pool->limit)
         return false;
     while (taken(pool) > pool->limit - bytes) {
-        if (pool->blocks.idle_bytes)
-            blocks_clear(&pool->blocks);
+        if (pool->blocks.idle_bytes) /* and some more: what is left may be of no use to anyone */
+            blocks_shed(&pool->blocks, taken(pool) - (pool->limit - bytes) + pool->limit / 16);
         else if (!shelf_drop_last(&pool->shelf, &pool->blocks))
             return false;
     }
@@ -68,5 +68,7 @@ struct coder *budget_coder(terse_pool *pool, const struct coder_kind *kind, stru
     /* one that lies idle is counted already, but for what a longer body makes of it */
     if (!coder_idle(&pool->shelf, kind, want) && !budget_room(pool, want->need))
         return NULL;
-    return coder_take(&pool->shelf, &pool->blocks, kind, want, reused);
+    struct coder *coder = coder_take(&pool->shelf, &pool->blocks, kind, want, reused);
+    (void)budget_room(pool, 0); /* an idle one may grow: other idle memory goes for that */
+    return coder;
 }

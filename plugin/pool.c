@@ -58,7 +58,7 @@ static void sweep(terse_pool *pool, uint64_t now_ms)
         pool->coded = NULL;
     }
     shelf_sweep(&pool->shelf, &pool->blocks);
-    blocks_trim(&pool->blocks);
+    pool->trimming = true;
 }
 
 /* Time that stands still or runs backwards sweeps nothing. */
@@ -73,6 +73,8 @@ void pool_tick(terse_pool *pool, uint64_t now_ms)
         pool->swept_ms = now_ms;
     if (now_ms - pool->swept_ms >= SWEEP_MS)
         sweep(pool, now_ms);
+    if (pool->trimming)
+        pool->trimming = !blocks_trim(&pool->blocks);
     errno_keep(saved);
 }
 

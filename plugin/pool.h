@@ -21,6 +21,7 @@ struct terse_pool {
     terse_stream *spare;  /* handles to use again */
     void *coded;          /* the last body that encode_whole gave out */
     uint32_t coded_period;
+    bool trimming;     /* idle blocks are given back, some at each tick */
     uint64_t swept_ms; /* when idle memory was last looked through */
     uint64_t streams_live;
     uint64_t streams_opened;
