@@ -168,3 +168,13 @@ def test_smoke(request):
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'none wrong' in done.stdout
     assert 'left out' not in done.stdout
+
+
+@pytest.mark.parametrize('server', ['lighttpd', 'h2o'])
+def test_beside_smoke(request, server):
+    build = request.config.getoption('--build') or os.path.join(CHECKOUT, 'build-bench')
+    done = subprocess.run([os.path.join(HERE, 'beside.py'), '--build', build, '--megabytes', '5',
+                           '--rounds', '1', '--server', server, '--coding', 'gzip'],
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'times that with Terse' in done.stdout
