@@ -13,7 +13,7 @@ LIGHTTPD_PACKAGES='lighttpd dpkg-dev make patch xz-utils libpcre2-dev nettle-dev
 H2O_PACKAGES='h2o libh2o-evloop-dev libssl-dev'
 ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
 TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev libyaml-dev python3-pytest
-  python3-h2 lighttpd-mod-deflate nghttp2-client openssl'
+  python3-h2 lighttpd-mod-deflate lighttpd-mod-openssl nghttp2-client openssl'
 TSAN_PACKAGES='cmake make dpkg-dev zlib1g-dev libssl-dev'
 
 say() { printf '%s\n' "$*" >&2; }

@@ -69,6 +69,7 @@ void exchange_reset(struct shim *s, request_st *r)
     if (!e)
         return;
     r->plugin_ctx[s->id] = NULL;
+    source_forget(s, e);
     exchange_over(s, r, e, how_it_went(r));
     api_of(s)->policy_unref(e->policy);
     chunkqueue_reset(&e->body);
@@ -91,65 +92,7 @@ void exchange_free_spare(struct shim *s)
     s->n_spare = 0;
 }
 
-/* ---- the question ------------------------------------------------------------------------- */
-
-/* Content-Length as the header has it; -1: none, or not a number. */
-static int64_t length_header(const request_st *r)
-{
-    const buffer *b =
-        http_header_response_get(r, HTTP_HEADER_CONTENT_LENGTH, CONST_STR_LEN("Content-Length"));
-    int64_t n = 0;
-    if (!b || buffer_is_blank(b) || buffer_clen(b) > 18)
-        return -1;
-    for (const char *c = b->ptr; *c; c++) {
-        if (!light_isdigit(*c))
-            return -1;
-        n = n * 10 + (*c - '0');
-    }
-    return n;
-}
-
-/* Whether a backend stopped before the end of what it had announced.  The server sends such a body
- * in a way that shows it, which coding would cover up. */
-static bool cut_short(const request_st *r)
-{
-    int64_t announced = length_header(r);
-    if (r->http_method == HTTP_METHOD_HEAD || !r->resp_body_finished)
-        return false;
-    return r->resp_body_scratchpad > 0 || (r->gw_dechunk && !r->gw_dechunk->done) ||
-           (announced >= 0 && announced != chunkqueue_length(&r->write_queue));
-}
-
-static void tell_body(const request_st *r, terse_facts *f)
-{
-    bool framed = light_btst(r->resp_htags, HTTP_HEADER_TRANSFER_ENCODING);
-    f->length = chunkqueue_length(&r->write_queue);
-    if (!r->resp_body_finished || (r->http_method == HTTP_METHOD_HEAD && f->length == 0))
-        f->length = length_header(r);
-    if (!r->resp_body_finished || framed || cut_short(r))
-        f->flags |= TERSE_FACT_NO_ACCESS;
-    else if (f->length >= 0)
-        f->flags |= TERSE_FACT_COMPLETE;
-}
-
-static void tell(struct turn *t, struct shim *s, request_st *r, struct exchange *e)
-{
-    static const uint32_t versions[] = {10, 11, 20, 30};
-    const buffer *method = http_method_buf(r->http_method);
-    unsigned version = (unsigned)r->http_version;
-    *t = (struct turn){.s = s, .r = r, .e = e};
-    t->decision.struct_size = sizeof t->decision;
-    t->facts = (terse_facts){
-        .struct_size = sizeof t->facts,
-        .policy = e->policy,
-        .pool = s->pool,
-        .header = header_line,
-        .header_ctx = r,
-        .method = {method->ptr, buffer_clen(method)},
-        .http_version = version < sizeof versions / sizeof versions[0] ? versions[version] : 10,
-        .length = -1,
-    };
-}
+/* ---- the request -------------------------------------------------------------------------- */
 
 void exchange_request(struct shim *s, request_st *r)
 {
@@ -164,7 +107,7 @@ void exchange_request(struct shim *s, request_st *r)
     e = begin(s, r);
     if (!e)
         return;
-    tell(&t, s, r, e);
+    facts_tell(&t, s, r, e);
     if (api_of(s)->request(e->x, &t.facts, &t.decision) >= 0)
         headers_edit(r, t.decision.edits, t.decision.n_edits);
 }
@@ -201,6 +144,14 @@ void turn_give_up(struct turn *t)
         notes_decision(t->r, NULL, NULL);
 }
 
+/* What is shown of the body: 0 its beginning, 1 all of it, 2 what has come before it paused. */
+static int32_t how_much(const struct turn *t, size_t len, size_t all)
+{
+    if (t->r->resp_body_finished)
+        return len == all;
+    return len < t->decision.need && len < PEEK_MAX ? 2 : 0;
+}
+
 /* Shows the plugin as much of the body as it asks for, until it is content.  False: no luck. */
 static bool let_peek(struct turn *t)
 {
@@ -212,10 +163,27 @@ static bool let_peek(struct turn *t)
         size_t len = t->decision.need < most ? (size_t)t->decision.need : most;
         if (i == PEEK_ROUNDS || !body_peek(t, len, &bytes))
             return false;
-        if (api->decide_more(t->e->x, &t->facts, bytes, len == all, &t->decision) < 0)
+        int32_t how = how_much(t, len, all);
+        if (api->decide_more(t->e->x, &t->facts, bytes, how, &t->decision) < 0)
             return false;
+        t->paused = how == 2;
     }
     return true;
+}
+
+/* It is told that the host cannot stream, for else it would set up an encoder. */
+uint64_t exchange_foresee(struct shim *s, request_st *r, struct exchange *e, uint32_t *hold_ms)
+{
+    struct turn t;
+    facts_tell_response(&t, s, r, e);
+    t.facts.flags |= TERSE_FACT_NO_STREAM;
+    *hold_ms = 0;
+    if (e->off || api_of(s)->decide(e->x, &t.facts, &t.decision) < 0)
+        return 0;
+    if (t.decision.action == TERSE_WHOLE)
+        return UINT64_MAX;
+    *hold_ms = t.decision.hold_ms;
+    return t.decision.action == TERSE_PEEK ? t.decision.need : 0;
 }
 
 /* The decision's headers, without the body's part in it. */
@@ -234,9 +202,10 @@ static void act_without_body(struct turn *t)
 static void act(struct turn *t)
 {
     bool access = !(t->facts.flags & TERSE_FACT_NO_ACCESS);
-    if (access && !let_peek(t))
-        turn_give_up(t);
-    else if (access && t->decision.action == TERSE_WHOLE)
+    bool whole = t->decision.action == TERSE_WHOLE;
+    if (access && (!let_peek(t) || (whole && !t->r->resp_body_finished)))
+        turn_give_up(t); /* not held back: others handle the response after this module */
+    else if (access && whole)
         body_whole(t);
     else if (access && t->decision.action == TERSE_STREAM && t->r->http_method != HTTP_METHOD_HEAD)
         slices_start(t);
@@ -250,11 +219,16 @@ void exchange_response(struct shim *s, request_st *r)
     struct turn t;
     if (!e)
         e = begin(s, r); /* refused before the request came to us */
-    if (!e || e->off)
+    if (!e)
         return;
-    tell(&t, s, r, e);
-    t.facts.status = r->http_status ? (uint32_t)r->http_status : 200;
-    tell_body(r, &t.facts);
+    source_forget(s, e); /* whoever makes the response now */
+    if (e->off)
+        return;
+    facts_tell_response(&t, s, r, e);
+    if (e->source.streams && (e->source.broken || facts_cut_short(r))) {
+        slices_break(&t);
+        return;
+    }
     terse_status status = api_of(s)->decide(e->x, &t.facts, &t.decision);
     if (status >= 0) {
         act(&t);

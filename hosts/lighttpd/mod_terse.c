@@ -36,10 +36,10 @@ static handler_t hook_worker_init(server *srv, void *p_d)
     terse_status status = api_of(s)->pool_new(s->plugin.instance, s->scopes.base, &s->pool);
     if (status < 0)
         s->pool = NULL;
-    if (s->pool && slices_prepare(s))
+    if (s->pool && coding_prepare(s) && timer_prepare(srv, &s->timers))
         return HANDLER_GO_ON;
-    log_error(srv->errh, AT, "%s: no memory for this worker (status %d)", s->plugin.path,
-              (int)status);
+    log_error(srv->errh, AT, "%s: no memory or no timer for this worker (status %d)",
+              s->plugin.path, (int)status);
     return HANDLER_ERROR;
 }
 
@@ -48,7 +48,8 @@ static void hook_cleanup(void *p_d)
     struct shim *s = p_d;
     exchange_free_spare(s);
     if (s->pool) {
-        slices_free(s);
+        timer_free(&s->timers);
+        coding_free(s);
         api_of(s)->pool_free(s->pool);
     }
     scopes_free(s);
@@ -58,6 +59,14 @@ static void hook_cleanup(void *p_d)
 static handler_t hook_uri_clean(request_st *r, void *p_d)
 {
     exchange_request(p_d, r);
+    source_guard(p_d, r);
+    return HANDLER_GO_ON;
+}
+
+/* Called when the request is about to be served from a file, or a program that is one. */
+static handler_t hook_subrequest_start(request_st *r, void *p_d)
+{
+    source_guard(p_d, r);
     return HANDLER_GO_ON;
 }
 
@@ -91,6 +100,7 @@ static handler_t hook_trigger(server *srv, void *p_d)
     (void)srv;
     if (!s->pool) /* the parent of several workers serves nothing itself */
         return HANDLER_GO_ON;
+    source_trigger(s);
     api_of(s)->pool_tick(s->pool, server_now_ms());
     notes_counters(s);
     return HANDLER_GO_ON;
@@ -107,6 +117,7 @@ int mod_terse_plugin_init(plugin *p)
     p->worker_init = hook_worker_init;
     p->cleanup = hook_cleanup;
     p->handle_uri_clean = hook_uri_clean;
+    p->handle_subrequest_start = hook_subrequest_start;
     p->handle_response_start = hook_response_start;
     p->handle_subrequest = hook_subrequest;
     p->handle_request_reset = hook_request_reset;

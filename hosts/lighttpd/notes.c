@@ -65,7 +65,13 @@ static void say_versions(const server *srv, const struct shim *s)
     log_error(srv->errh, AT, "%s: %s", s->plugin.path, line);
 }
 
-/* Modules listed later see the response after this one, and what they change goes unseen. */
+/* Modules listed later see the response after this one, and what they change goes unseen.  A gateway
+ * gets its request, and gives up on a backend, in hooks that have to come before ours. */
+static bool has_to_be_earlier(const plugin *p)
+{
+    return p->handle_response_start || (p->handle_subrequest && p->handle_trigger);
+}
+
 static void check_order(const server *srv)
 {
     char later[256] = "";
@@ -75,7 +81,7 @@ static void check_order(const server *srv)
         const plugin *p = server_module(srv, i);
         if (strcmp(p->name, "terse") == 0)
             passed = true;
-        else if (passed && p->handle_response_start && len < sizeof later)
+        else if (passed && has_to_be_earlier(p) && len < sizeof later)
             len += (size_t)snprintf(later + len, sizeof later - len, "%smod_%s", len ? ", " : "",
                                     p->name);
     }

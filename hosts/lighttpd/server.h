@@ -5,6 +5,8 @@
 
 #include "first.h"
 
+#include <stdbool.h>
+
 #include "array.h"
 #include "base.h"
 #include "buffer.h"
@@ -21,6 +23,8 @@
 #include "response.h"
 
 #define LIGHTTPD_1_4_60 0x1043c
+#define LIGHTTPD_1_4_65 0x10441
+#define LIGHTTPD_1_4_69 0x10445
 #define LIGHTTPD_1_4_83 0x10453
 
 #if LIGHTTPD_VERSION_ID < LIGHTTPD_1_4_60
@@ -44,14 +48,71 @@ static inline const plugin *server_module(const server *srv, uint32_t i)
 #endif
 }
 
+/* A module as a request refers to the one that produces its response. */
+typedef __typeof__(*((request_st *)0)->handler_module) server_handler;
+
+#if LIGHTTPD_VERSION_ID >= LIGHTTPD_1_4_83
+static inline server_handler *server_handler_of(void *plugin_data)
+{
+    return plugin_data;
+}
+
+static inline int server_handler_id(server_handler *h)
+{
+    return h->id;
+}
+
+static inline handler_t server_call(server_handler *h, request_st *r)
+{
+    return h->self->handle_subrequest(r, (void *)h);
+}
+#else
+static inline server_handler *server_handler_of(void *plugin_data)
+{
+    return ((plugin_data_base *)plugin_data)->self;
+}
+
+static inline int server_handler_id(server_handler *h)
+{
+    return ((plugin_data_base *)h->data)->id;
+}
+
+static inline handler_t server_call(server_handler *h, request_st *r)
+{
+    return h->handle_subrequest(r, h->data);
+}
+#endif
+
 /* Makes a module, by its plugin data, the one that produces the response. */
 static inline void server_hand_over(request_st *r, void *plugin_data)
 {
-#if LIGHTTPD_VERSION_ID >= LIGHTTPD_1_4_83
-    r->handler_module = plugin_data;
+    r->handler_module = server_handler_of(plugin_data);
+}
+
+static inline bool server_is_handler(const request_st *r, void *plugin_data)
+{
+    return r->handler_module == server_handler_of(plugin_data);
+}
+
+/* CONNECT with a protocol of its own, over HTTP/2. */
+static inline bool server_is_tunnel(const request_st *r)
+{
+#if LIGHTTPD_VERSION_ID >= LIGHTTPD_1_4_65
+    return r->h2_connect_ext;
 #else
-    r->handler_module = ((plugin_data_base *)plugin_data)->self;
+    return r->http_method == HTTP_METHOD_CONNECT;
 #endif
+}
+
+static inline void server_unwatch(fdevents *ev, fdnode *node)
+{
+#if LIGHTTPD_VERSION_ID < LIGHTTPD_1_4_69
+    int watched = node->fd;
+#else
+    fdnode *watched = node;
+#endif
+    fdevent_fdnode_event_del(ev, node);
+    fdevent_unregister(ev, watched);
 }
 
 static inline uint64_t server_now_ms(void)

@@ -28,6 +28,37 @@ struct scopes {
     struct derived *derived;    /* policies of sets that were met lately */
 };
 
+/* Gives a request a turn at a time, in milliseconds of timer_now. */
+struct timer {
+    struct timer *next, *previous;
+    request_st *r;
+    uint64_t at; /* 0: not set */
+    bool due;    /* it came */
+};
+
+struct timers {
+    server *srv;
+    struct fdnode_st *node; /* NULL: there are none */
+    int fd;
+    uint64_t armed;
+    struct timer *first, *last;
+};
+
+/* Where a body comes from that was not complete when its response began. */
+struct source {
+    struct exchange *next, *previous; /* in the list of live ones */
+    request_st *r;
+    server_handler *inner; /* the module that makes the body; NULL: none, or not any more */
+    uint64_t need;         /* bytes to be had before the response may begin */
+    unsigned short hidden; /* what the server is not to know of: that the response streams */
+    signed char chunked;   /* it comes in chunks */
+    bool context; /* the inner module keeps something for the request, as long as it lives */
+    bool streams; /* there is, or was one: the server is to send what comes as it comes */
+    bool held;    /* the response was held back */
+    bool ended;
+    bool broken;
+};
+
 /* State of one request and its response. */
 struct exchange {
     struct exchange *next; /* in the list of spare ones */
@@ -38,8 +69,13 @@ struct exchange {
     uint64_t piece;       /* most bytes for one turn */
     uint64_t bytes_in;
     uint64_t bytes_out;
-    bool off;   /* no more calls into the plugin but the last one */
-    bool ended; /* that one was made */
+    struct source source;
+    struct timer timer;
+    uint64_t stale_at; /* flush by then, whether the source pauses or not; 0: nothing to flush */
+    uint32_t flush_ms; /* flush when it pauses for so long; 0: nothing to flush */
+    bool paused;       /* it had paused before the body was coded */
+    bool off;          /* no more calls into the plugin but the last one */
+    bool ended;        /* that one was made */
 };
 
 struct shim {
@@ -53,6 +89,8 @@ struct shim {
     terse_out block;  /* lent by it: for coded bytes */
     struct exchange *spare;
     uint32_t n_spare;
+    struct exchange *live; /* those with a source */
+    struct timers timers;
     struct terse_limit complaints;
     char why[TERSE_WHY_SIZE]; /* why the plugin was refused */
 };
@@ -82,6 +120,9 @@ void exchange_response(struct shim *s, request_st *r);
 /* Ends it for the plugin; once, whoever calls first. */
 void exchange_over(struct shim *s, request_st *r, struct exchange *e, int32_t how);
 void exchange_reset(struct shim *s, request_st *r);
+/* A body has begun to come: how many bytes of it the plugin will want before it decides, and how
+ * long they may be waited for (0: as long as it takes).  UINT64_MAX: all; 0: none. */
+uint64_t exchange_foresee(struct shim *s, request_st *r, struct exchange *e, uint32_t *hold_ms);
 void exchange_free_spare(struct shim *s);
 
 /* One question to the plugin and what came back. */
@@ -91,12 +132,19 @@ struct turn {
     struct exchange *e;
     terse_facts facts;
     terse_decision decision;
+    bool paused;    /* the plugin was told that the source has paused */
     terse_out lent; /* goes back to the pool last: until then the edits are good */
 };
 /* Edits, status, length and notes of a decision whose body stays, or is in place already. */
 void turn_apply(const struct turn *t);
 /* The body cannot be had: asks for the response as it is, without it. */
 void turn_give_up(struct turn *t);
+
+/* facts.c */
+void facts_tell(struct turn *t, struct shim *s, request_st *r, struct exchange *e);
+void facts_tell_response(struct turn *t, struct shim *s, request_st *r, struct exchange *e);
+/* Whether a backend stopped before the end of what it had announced. */
+bool facts_cut_short(const request_st *r);
 
 /* headers.c */
 int32_t header_line(void *ctx, int32_t side, const char *name, size_t name_len, uint32_t nth,
@@ -123,10 +171,48 @@ void body_replace(request_st *r, terse_str bytes);
 /* Codes the body in one call. */
 void body_whole(struct turn *t);
 
-/* slices.c: bodies coded piece by piece.  The buffers are borrowed once for each worker. */
-bool slices_prepare(struct shim *s);
-void slices_free(struct shim *s);
+/* One turn of a body that is coded. */
+struct work {
+    struct shim *s;
+    request_st *r;
+    struct exchange *e;
+    uint64_t taken; /* bytes, in this turn */
+    bool whole;     /* nothing will be added to the queue */
+    bool end;       /* the coded body is complete */
+};
+
+/* coding.c: bytes.  The buffers are borrowed once for each worker. */
+bool coding_prepare(struct shim *s);
+void coding_free(struct shim *s);
+bool coding_open(struct turn *t);
+/* Codes up to most bytes.  TERSE_DONE; TERSE_SOURCE_BROKE or TERSE_ABORTED: this body cannot be
+ * finished. */
+int32_t coding_piece(struct work *w, size_t most, size_t *taken);
+int32_t coding_flush(struct work *w);
+
+/* source.c: bodies that come in parts. */
+bool source_usable(const request_st *r);
+/* The request has found its handler, perhaps. */
+void source_guard(struct shim *s, request_st *r);
+handler_t source_await(struct shim *s, request_st *r, struct exchange *e);
+void source_start(struct turn *t);
+/* Takes what has come.  TERSE_DONE, or TERSE_SOURCE_BROKE. */
+int32_t source_pull(struct shim *s, request_st *r, struct exchange *e);
+void source_close(request_st *r);
+void source_forget(struct shim *s, struct exchange *e);
+void source_trigger(struct shim *s);
+
+/* timer.c */
+uint64_t timer_now(void);
+bool timer_prepare(server *srv, struct timers *timers);
+void timer_free(struct timers *timers);
+void timer_set(struct timers *timers, struct timer *timer, request_st *r, uint64_t at);
+void timer_stop(struct timers *timers, struct timer *timer);
+
+/* slices.c: bodies coded piece by piece. */
 void slices_start(struct turn *t);
+/* A body that was cut before its response began: it leaves, and does not end well. */
+void slices_break(struct turn *t);
 handler_t slices_run(struct shim *s, request_st *r);
 /* The connection is closed: it gets no turn any more. */
 void slices_forget(connection *con);

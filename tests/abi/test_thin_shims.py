@@ -23,11 +23,13 @@ ALLOWED = {
     ('h2o', 'configurator.c', 'gzip'): 'the older name of that command',
     ('h2o', 'headers.c', 'x-compress-hint'): 'H2O swallows it; it is given back to the plugin',
     ('h2o', 'headers.c', 'content-type'): "H2O's 304 of a file has none; the type is H2O's own",
-    ('lighttpd', 'exchange.c', 'content-length'): FRAMING,
-    ('lighttpd', 'exchange.c', 'http_header_content_length'): FRAMING,
-    ('lighttpd', 'exchange.c', 'http_header_transfer_encoding'): FRAMING,
+    ('lighttpd', 'facts.c', 'content-length'): FRAMING,
+    ('lighttpd', 'facts.c', 'http_header_content_length'): FRAMING,
+    ('lighttpd', 'facts.c', 'http_header_transfer_encoding'): FRAMING,
     ('lighttpd', 'headers.c', 'content-length'): FRAMING,
     ('lighttpd', 'headers.c', 'http_header_content_length'): FRAMING,
+    ('lighttpd', 'source.c', 'http_header_upgrade'): 'what is no HTTP any more is not looked into',
+    ('lighttpd', 'source.c', 'http_header_expect'): 'the server would answer it amid a response',
     ('lighttpd', 'notes.c', 'deflate'): "the stock module's name, which may be loaded as well",
 }
 

@@ -52,6 +52,7 @@ class H2O(Server):
         'module-order': 'no modules, and so no order of them',
         'processes': 'threads in place of worker processes',
         'chroot': 'no such setting',
+        'gateways': 'its FastCGI is not asked here',
         'fast-clock': 'the case is about a habit of lighttpd',
     }
     slow = ('many-aborts',)

@@ -8,7 +8,9 @@ import client
 from server import Entry, Server
 from sites import MEDIA_TYPES
 
-STOCK_MODULES = ['mod_setenv', 'mod_accesslog', 'mod_proxy', 'mod_cgi', 'mod_status']
+STOCK_MODULES = ['mod_setenv', 'mod_accesslog', 'mod_proxy', 'mod_fastcgi', 'mod_scgi', 'mod_cgi',
+                 'mod_status']
+GATEWAYS = {'http': 'proxy', 'fastcgi': 'fastcgi', 'scgi': 'scgi'}
 STATUS_PATH = '/terse-test-status'
 LOG_FORMAT = r'%m\t%U\t%q\t%s\t%{terse}e\t%{ratio}e'
 
@@ -39,8 +41,9 @@ def _scope(scope):
     if scope.headers:
         lines.append(f'setenv.add-response-header = {table(scope.headers)}')
     if scope.origin:
-        lines.append('proxy.server = ( "" => (( "host" => "127.0.0.1", '
-                     f'"port" => {scope.origin} )) )')
+        lines.append(f'{GATEWAYS[scope.via]}.server = ( {quoted(scope.path)} => (( '
+                     f'"host" => "127.0.0.1", "port" => {scope.origin}, "check-local" => "disable", '
+                     f'"read-timeout" => {scope.patience} )) )')
     for inner in scope.scopes:
         lines += _scope(inner)
     return [condition + ' {'] + ['  ' + line for line in lines] + ['}']
@@ -55,9 +58,6 @@ class Lighttpd(Server):
     good_exits = (0, 1)  # 1: connections were open
     lacks = {
         'open-door': 'it may close connections while it starts again',
-        'paused-streams': 'streams of backends pass through until the module codes what comes in '
-                          'parts',
-        'tls': 'its configuration here has no second port',
     }
 
     def __init__(self, built, folder, site):
@@ -72,11 +72,28 @@ class Lighttpd(Server):
         return '/' + os.path.relpath(path, self.site.chroot) if self.site.chroot else path
 
     def modules(self):
+        stock = STOCK_MODULES + (['mod_openssl'] if self.site.tls else [])
         if self.site.order == 'first':
-            return [self.module] + STOCK_MODULES
+            return [self.module] + stock
         if self.site.order == 'both':
-            return STOCK_MODULES + ['mod_deflate', self.module]
-        return STOCK_MODULES + [self.module]
+            return stock + ['mod_deflate', self.module]
+        if self.site.order == 'stock':
+            return stock + ['mod_deflate']
+        return stock + [self.module]
+
+    def _tls(self):
+        """A second port."""
+        if not self.site.tls:
+            return []
+        certificate, key = map(quoted, self.site.tls)
+        return [f'$SERVER["socket"] == "127.0.0.1:{self.tls_port}" {{',
+                f'  ssl.engine = "enable"  ssl.pemfile = {certificate}  ssl.privkey = {key}', '}']
+
+    def _terse(self):
+        site = self.site
+        return [f'$HTTP["url"] == "{STATUS_PATH}" {{ terse.enable = "disable" }}',
+                f'terse.plugin = {quoted(site.plugin or self.built.plugin)}',
+                *_settings(site.enable, site.params)]
 
     def config(self):
         site = self.site
@@ -92,10 +109,9 @@ class Lighttpd(Server):
             f'server.upload-dirs = ( {quoted(self._seen(self._file("uploads")))} )',
             'index-file.names = ( "index.html" )',
             f'mimetype.assign = {table(MEDIA_TYPES)}',
-            'cgi.assign = ( ".cgi" => "/bin/sh" )',
+            'cgi.assign = ( ".cgi" => "/bin/sh", ".relay" => "/bin/bash" )',
             f'$HTTP["url"] == "{STATUS_PATH}" {{',
             f'  status.statistics-url = "{STATUS_PATH}"',
-            '  terse.enable = "disable"',
             '}',
         ]
         if site.chroot:
@@ -104,8 +120,11 @@ class Lighttpd(Server):
             lines.append(f'server.username = {quoted(site.user)}')
         if site.workers:
             lines.append(f'server.max-worker = {site.workers}')
-        lines.append(f'terse.plugin = {quoted(site.plugin or self.built.plugin)}')
-        lines += _settings(site.enable, site.params)
+        if site.streaming is not None:
+            lines.append(f'server.stream-response-body = {site.streaming}')
+        lines += self._tls()
+        if site.order != 'stock':
+            lines += self._terse()
         for scope in site.scopes:
             lines += _scope(scope)
         return '\n'.join(lines + [site.raw, ''])

@@ -55,19 +55,35 @@ class Origin:
     def _serve(self, connection):
         with connection, connection.makefile('rb') as reader:
             try:
-                method, path, _ = reader.readline().decode('latin-1').split(' ')
-                headers = {}
-                while (line := reader.readline().decode('latin-1').strip()):
-                    name, value = line.split(':', 1)
-                    headers[name.lower()] = value.strip()
-                reader.read(int(headers.get('content-length', 0)))
+                method, path, headers = self.read(reader)
                 self.seen.append((path, headers))
                 reply = self.replies.get(path.split('?')[0], Reply(b'no such reply', 404))
-                connection.sendall(reply.head())
+                self.write(connection, reply.head())
                 for piece in reply.pieces() if method != 'HEAD' else ():
-                    connection.sendall(piece)
+                    self.write(connection, piece)
+                if reply.cut is None:
+                    self.finish(connection)
             except (OSError, ValueError):
                 return  # the server went away
+
+    @staticmethod
+    def read(reader):
+        """(method, path, {lower-case name: value}) of a request."""
+        method, path, _ = reader.readline().decode('latin-1').split(' ')
+        headers = {}
+        while (line := reader.readline().decode('latin-1').strip()):
+            name, value = line.split(':', 1)
+            headers[name.lower()] = value.strip()
+        reader.read(int(headers.get('content-length', 0)))
+        return method, path, headers
+
+    @staticmethod
+    def write(connection, data):
+        connection.sendall(data)
+
+    @staticmethod
+    def finish(connection):
+        """The answer was given in full."""
 
     def on(self, path, *args, **kwargs):
         self.replies[path] = Reply(*args, **kwargs)

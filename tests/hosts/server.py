@@ -176,6 +176,10 @@ class Server:
         assert process.returncode in self.good_exits, \
             f'the server ended with {process.returncode}:\n{self.log()}'
 
+    def wait_idle(self):
+        """Until every stream was given back.  The counters are of the last full second."""
+        until(lambda: self.counters().get('terse.streams.live') == 0, 15, 'the end of every stream')
+
     def wait_entry(self, target):
         """The access log's entry of a request whose target no other request has."""
         found = []

@@ -13,6 +13,8 @@ class Scope:
     params: dict = field(default_factory=dict)
     headers: dict = field(default_factory=dict)  # added to the response by the server itself
     origin: int = 0  # port of a backend on 127.0.0.1 that answers for it
+    via: str = 'http'  # what is spoken with it: http, fastcgi, scgi
+    patience: int = 0  # seconds that it may take for a part of its answer
     scopes: tuple = ()
 
 
@@ -26,9 +28,11 @@ class Site:
     workers: int = 0
     chroot: str = ''  # root and plugin are then paths inside it
     user: str = ''  # the server starts as root and becomes this one
-    order: str = 'last'  # where the module stands: last, first, or with the server's own ('both')
+    # where the module stands: last, first, with the server's own ('both'), or that one alone ('stock')
+    order: str = 'last'
     env: dict = field(default_factory=dict)  # of the server's process
     tls: tuple = ()  # (certificate, key): a second port, tls_port, speaks TLS
+    streaming: int = None  # lighttpd's server.stream-response-body; None: not said
     reloads: bool = False  # the server is to read configuration and plugin again
     raw: str = ''  # lines in the server's own language, for cases of one server
 

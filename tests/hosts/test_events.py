@@ -10,11 +10,10 @@ import brotli
 import client
 import pytest
 import zstandard
+from gateways import FastCGI, add_relay
 from origins import Reply
 from sites import Scope
 from streams import Streams
-
-pytestmark = pytest.mark.needs('paused-streams')
 
 CODINGS = ['gzip', 'br', 'zstd']
 EVENTS = 20
@@ -140,34 +139,75 @@ def follow(answer, decoder, reply):
 
 
 @pytest.fixture(scope='module')
-def server(launch_shared, site, origin, certificate, server_class):
-    tls = () if 'tls' in server_class.lacks else certificate
-    return launch_shared(site.but(tls=tls, scopes=(Scope('/origin/', origin=origin.port),)))
+def fastcgi():
+    application = FastCGI()
+    yield application
+    application.close()
 
 
-@pytest.mark.parametrize('framing', ['chunked', 'close'])
-@pytest.mark.parametrize('secured', [
-    pytest.param(False, id='cleartext'),
-    pytest.param(True, id='tls', marks=pytest.mark.needs('tls'))])
+def streaming_site(site, origin, fastcgi, certificate, server_class):
+    """The module is told of FastCGI where it is of use."""
+    scopes = [Scope('/origin/', origin=origin.port)]
+    if 'gateways' not in server_class.lacks:
+        scopes.append(Scope('/fastcgi/', origin=fastcgi.port, via='fastcgi'))
+    return site.but(tls=certificate, streaming=1, scopes=tuple(scopes))
+
+
+@pytest.fixture(scope='module')
+def servers(launch_shared, site, origin, fastcgi, certificate, server_class, files):
+    """One for each of lighttpd's ways, once it is asked for: servers(2)."""
+    add_relay(files)
+    whole = streaming_site(site, origin, fastcgi, certificate, server_class)
+    running = {}
+
+    def server(streaming):
+        if streaming not in running:
+            running[streaming] = launch_shared(whole.but(streaming=streaming))
+        return running[streaming]
+
+    yield server
+    for one in running.values():
+        one.wait_idle()
+
+
+def announce(origin, fastcgi, via, name, reply):
+    """Where a client asks for the reply."""
+    path = f'/{"fastcgi" if via == "fastcgi" else "origin"}/{name}'
+    (fastcgi if via == 'fastcgi' else origin).replies[path] = reply
+    return f'/relay.relay?{origin.port}{path}' if via == 'cgi' else path
+
+
+@pytest.mark.parametrize('via, framing, streaming', [
+    ('proxy', 'chunked', 1), ('proxy', 'close', 1),
+    pytest.param('proxy', 'chunked', 2, marks=pytest.mark.needs('gateways')),
+    pytest.param('fastcgi', 'close', 1, marks=pytest.mark.needs('gateways')),
+    pytest.param('cgi', 'close', 1, marks=pytest.mark.needs('gateways'))])
+@pytest.mark.parametrize('secured', [False, True], ids=['cleartext', 'tls'])
 @pytest.mark.parametrize('coding', CODINGS)
-def test_events(server, origin, files, protocol, secured, coding, framing):
+def test_events(servers, origin, fastcgi, files, protocol, secured, coding, via, framing,
+                streaming):
+    server = servers(streaming)
     reply = Events(make_events(files.text, EVENTS), framing)
-    path = f'/origin/events-{protocol}-{secured}-{coding}-{framing}'
-    origin.replies[path] = reply
+    path = announce(origin, fastcgi, via, f'events-{protocol}-{secured}-{coding}-{framing}', reply)
     port = server.tls_port if secured else server.port
     answer = CLIENTS[protocol](port, path, [('Accept-Encoding', coding)], secured)
     head = next(answer)
     assert (head.status, head.coding) == (200, coding)
     took = follow(answer, Decoder(coding), reply)
-    print(f'{protocol}{" over TLS" if secured else ""}, {coding}: an event is there after '
+    print(f'{via}, {protocol}{" over TLS" if secured else ""}, {coding}: an event is there after '
           f'{statistics.median(took) * 1000:.1f} ms (median)')
 
 
+@pytest.mark.parametrize('via, framing', [
+    ('proxy', 'chunked'),
+    pytest.param('fastcgi', 'close', marks=pytest.mark.needs('gateways')),
+    pytest.param('cgi', 'close', marks=pytest.mark.needs('gateways'))])
 @pytest.mark.parametrize('coding', CODINGS)
-def test_headers_do_not_wait_for_the_first_event(server, origin, files, protocol, coding):
-    path = f'/origin/late-{protocol}-{coding}'
-    reply = origin.replies[path] = Late(make_events(files.text, 3), 'chunked')
-    answer = CLIENTS[protocol](server.port, path, [('Accept-Encoding', coding)], False)
+def test_headers_do_not_wait_for_the_first_event(servers, origin, fastcgi, files, protocol, coding,
+                                                 via, framing):
+    reply = Late(make_events(files.text, 3), framing)
+    path = announce(origin, fastcgi, via, f'late-{protocol}-{coding}', reply)
+    answer = CLIENTS[protocol](servers(1).port, path, [('Accept-Encoding', coding)], False)
     assert next(answer).coding == coding
     reply.reported.put(-1)
     follow(answer, Decoder(coding), reply)
