@@ -120,8 +120,10 @@ void body_whole(struct turn *t)
         turn_give_up(t);
         return;
     }
+    uint64_t begin = terse_call_begins();
     terse_status status =
         api_of(t->s)->encode_whole(t->e->x, &t->facts, body, &coded, &t->decision);
+    terse_call_ends(&t->s->calls, begin);
     if (status < 0) {
         complain(t->s, t->r, "not coded (status %d), sent as it is", (int)status);
         notes_decision(t->r, NULL, NULL);

@@ -46,6 +46,7 @@ void notes_counters(const struct shim *s)
     uint64_t value;
     for (uint32_t i = 0; api_of(s)->pool_counter(s->pool, i, &name, &value) >= 0; i++)
         publish(name, value);
+    publish("calls.longest-us", s->calls.longest / 1000);
 }
 
 static void say_versions(const server *srv, const struct shim *s)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "call_time.h"
 #include "limit.h"
 #include "loader.h"
 
@@ -92,6 +93,7 @@ struct shim {
     struct exchange *live; /* those with a source */
     struct timers timers;
     struct terse_limit complaints;
+    struct terse_call_time calls;
     char why[TERSE_WHY_SIZE]; /* why the plugin was refused */
 };
 

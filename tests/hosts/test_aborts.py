@@ -87,6 +87,7 @@ def test_streams_are_counted_while_they_live(launch, site, files):
     counters = server.counters()
     assert counters['terse.exchanges.aborted'] == 1
     assert counters['terse.streams.opened'] == 1
+    assert counters['terse.calls.longest-us'] > 10
 
 
 @pytest.fixture(scope='session')
