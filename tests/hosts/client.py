@@ -96,10 +96,17 @@ class Connection:
             raise Broken(f'{len(data)} of {n} bytes of the body came')
         return data
 
+    def _chunk_size(self):
+        line = self._line()
+        try:
+            return int(line.split(';')[0], 16)
+        except ValueError:
+            raise Broken(f'no chunk begins like this: {line!r}') from None
+
     def chunks(self):
         """The chunks of a body, each when it has come."""
         while True:
-            size = int(self._line().split(';')[0], 16)
+            size = self._chunk_size()
             if size == 0:
                 while self._line():
                     pass

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Origins of H2O that stop in the middle of a body.  It can know when they had declared a length, or
+stop inside a chunk: then the client sees that the body is not whole.  An origin that closes behind
+a whole chunk, or a FastCGI application that dies, is a good end to H2O itself."""
+import random
+
+import client
+import pytest
+from memory import streams_ended
+from origins import Reply
+from sites import Scope
+from streams import Streams
+
+ONLY = ['h2o', 'libh2o']
+CODINGS = ['gzip', 'br', 'zstd']
+POINTS = 50
+LENGTH = 700000  # a stream
+SHORT = 20000  # collected, then coded in one call
+
+
+class InsideAChunk(Reply):
+    """Its last chunk is longer than what comes of it."""
+
+    def __init__(self, body, cut):
+        super().__init__(body, framing='chunked', cut=cut)
+
+    def pieces(self):
+        whole = b''.join(Reply(self.body, framing='chunked').pieces())
+        yield whole[:whole.index(self.body[:20]) + 1 + self.cut // 8192 * 8200 + self.cut % 8000]
+
+
+@pytest.fixture(scope='module')
+def server(launch_shared, site, origin):
+    return launch_shared(site.but(scopes=(Scope('/origin/', origin=origin.port),)))
+
+
+def ends_badly_h1(server, path, coding):
+    with client.Connection(server.port) as connection:
+        connection.send(path, [('Accept-Encoding', coding)])
+        try:
+            return connection.answer().status >= 500
+        except (client.Broken, ConnectionError):
+            return True
+
+
+def ends_badly_h2(server, path, coding):
+    with Streams(server.port) as streams:
+        stream = streams.ask(path, [('Accept-Encoding', coding)])
+        streams.until(lambda: stream in streams.ended or stream in streams.broken)
+        after = streams.ask('/two.json')  # the connection is of use all the same
+        assert streams.whole(after)[0].plain == b'{}'
+        return stream in streams.broken or streams.answers[stream].status >= 500
+
+
+ENDS_BADLY = {'h1': ends_badly_h1, 'h2': ends_badly_h2}
+
+
+@pytest.mark.parametrize('size', [SHORT, LENGTH])
+@pytest.mark.parametrize('framing', ['length', 'inside-a-chunk'])
+def test_an_origin_dies_anywhere(server, origin, files, protocol, framing, size):
+    body = (files.text * 3)[:size]
+    for n, point in enumerate(random.Random(framing).sample(range(size - 8192), POINTS)):
+        path = f'/origin/dies-{framing}-{size}-{point}'
+        origin.replies[path] = (Reply(body, cut=point) if framing == 'length'
+                                else InsideAChunk(body, point))
+        assert ENDS_BADLY[protocol](server, path, CODINGS[n % 3]), f'after {point} bytes'
+    streams_ended(server)
