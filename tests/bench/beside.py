@@ -83,8 +83,8 @@ class Beside:
         command = ['curl', '-q', '-s', '-S', '--noproxy', '*', '-o', target,
                    '-H', f'Accept-Encoding: {coding}', f'http://127.0.0.1:{server.port}/long.html']
         with subprocess.Popen(command) as download:
-            time.sleep(0.02)
-            while download.poll() is None:
+            time.sleep(0.01)
+            while not self.waits or download.poll() is None:
                 self._ask(server)
         self.took = time.monotonic() - begin
         assert download.returncode == 0
