@@ -103,6 +103,11 @@ void level_range(int coding, int *low, int *high)
     *high = coding == CODING_ZSTD ? 19 : coding == CODING_BR ? 11 : 9;
 }
 
+bool level_is_heavy(int coding, int level)
+{
+    return (coding == CODING_BR && level > 6) || (coding == CODING_ZSTD && level > 9);
+}
+
 terse_policy *policy_of_level(struct rig *rig, int coding, int level)
 {
     char text[16];

@@ -35,6 +35,8 @@ terse_str coding_str(int coding);
 terse_policy *policy_with(struct rig *rig, const char *key, const char *value);
 /* The range of a coding's level, and the policy of one level. */
 void level_range(int coding, int *low, int *high);
+/* Takes long for what it does, or clears 100 MB of tables first. */
+bool level_is_heavy(int coding, int level);
 terse_policy *policy_of_level(struct rig *rig, int coding, int level);
 
 terse_stream *open_stream(struct rig *rig, const terse_policy *policy, int32_t direction,
