@@ -56,6 +56,7 @@ class Lighttpd(Server):
     module = 'mod_terse'
     quiet_path = STATUS_PATH
     good_exits = (0, 1)  # 1: connections were open
+    slow = ('many-aborts',)
     lacks = {
         'open-door': 'it may close connections while it starts again',
     }
