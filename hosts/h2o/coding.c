@@ -30,7 +30,7 @@ void coding_whole(struct body *b, terse_str bytes)
         b->e->coded.ptr = NULL;
     b->facts.flags |= TERSE_FACT_COMPLETE;
     b->facts.length = (int64_t)bytes.len;
-    uint64_t begin = terse_call_begins();
+    uint64_t begin = terse_call_begins(bytes.len);
     terse_status status = api->encode_whole(b->e->x, &b->facts, bytes, &coded, &b->decision);
     terse_call_ends(&b->e->worker->calls, begin);
     b->mode = BODY_PLAIN;
@@ -95,7 +95,7 @@ static terse_status run(struct body *b, int32_t operation, terse_str bytes, size
     terse_in in = {bytes.ptr, bytes.len, 0};
     terse_report report = {.struct_size = sizeof report};
     size_t before = b->room.pos;
-    uint64_t begin = terse_call_begins();
+    uint64_t begin = terse_call_begins(operation == TERSE_FINISH ? TERSE_CALL_ALWAYS : bytes.len);
     terse_status status =
         api_of(b->e->worker)->stream_run(b->stream, operation, &in, &b->room, &report);
     terse_call_ends(&b->e->worker->calls, begin);

@@ -10,7 +10,7 @@
 static void on_tick(h2o_timeout_entry_t *entry)
 {
     struct worker *w = H2O_STRUCT_FROM_MEMBER(struct worker, tick, entry);
-    uint64_t begin = terse_call_begins();
+    uint64_t begin = terse_call_begins(TERSE_CALL_ALWAYS);
     api_of(w)->pool_tick(w->pool, h2o_now(w->ctx->loop));
     terse_call_ends(&w->calls, begin);
     h2o_timeout_link(w->ctx->loop, &w->ctx->one_sec_timeout, &w->tick);

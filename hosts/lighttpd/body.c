@@ -120,7 +120,7 @@ void body_whole(struct turn *t)
         turn_give_up(t);
         return;
     }
-    uint64_t begin = terse_call_begins();
+    uint64_t begin = terse_call_begins(body.len);
     terse_status status =
         api_of(t->s)->encode_whole(t->e->x, &t->facts, body, &coded, &t->decision);
     terse_call_ends(&t->s->calls, begin);

@@ -70,7 +70,8 @@ static terse_status code(struct work *w, terse_str bytes, int32_t operation)
         terse_out out = {(char *)w->s->block.ptr + BLOCK_HEAD, BLOCK_ROOM, 0};
         terse_report report = {.struct_size = sizeof report};
         size_t before = in.pos;
-        uint64_t begin = terse_call_begins();
+        uint64_t begin =
+            terse_call_begins(operation == TERSE_FINISH ? TERSE_CALL_ALWAYS : in.len - before);
         terse_status status = api_of(w->s)->stream_run(w->e->stream, operation, &in, &out, &report);
         terse_call_ends(&w->s->calls, begin);
         if (status < 0)

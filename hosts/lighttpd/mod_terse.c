@@ -101,7 +101,7 @@ static handler_t hook_trigger(server *srv, void *p_d)
     if (!s->pool) /* the parent of several workers serves nothing itself */
         return HANDLER_GO_ON;
     source_trigger(s);
-    uint64_t begin = terse_call_begins();
+    uint64_t begin = terse_call_begins(TERSE_CALL_ALWAYS);
     api_of(s)->pool_tick(s->pool, server_now_ms());
     terse_call_ends(&s->calls, begin);
     notes_counters(s);
