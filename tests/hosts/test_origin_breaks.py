@@ -4,12 +4,11 @@ stop inside a chunk: then the client sees that the body is not whole.  An origin
 a whole chunk, or a FastCGI application that dies, is a good end to H2O itself."""
 import random
 
-import client
 import pytest
+from breaks import ENDS_BADLY
 from memory import streams_ended
 from origins import Reply
 from sites import Scope
-from streams import Streams
 
 ONLY = ['h2o', 'libh2o']
 CODINGS = ['gzip', 'br', 'zstd']
@@ -32,27 +31,6 @@ class InsideAChunk(Reply):
 @pytest.fixture(scope='module')
 def server(launch_shared, site, origin):
     return launch_shared(site.but(scopes=(Scope('/origin/', origin=origin.port),)))
-
-
-def ends_badly_h1(server, path, coding):
-    with client.Connection(server.port) as connection:
-        connection.send(path, [('Accept-Encoding', coding)])
-        try:
-            return connection.answer().status >= 500
-        except (client.Broken, ConnectionError):
-            return True
-
-
-def ends_badly_h2(server, path, coding):
-    with Streams(server.port) as streams:
-        stream = streams.ask(path, [('Accept-Encoding', coding)])
-        streams.until(lambda: stream in streams.ended or stream in streams.broken)
-        after = streams.ask('/two.json')  # the connection is of use all the same
-        assert streams.whole(after)[0].plain == b'{}'
-        return stream in streams.broken or streams.answers[stream].status >= 500
-
-
-ENDS_BADLY = {'h1': ends_badly_h1, 'h2': ends_badly_h2}
 
 
 @pytest.mark.parametrize('size', [SHORT, LENGTH])

@@ -6,10 +6,10 @@ import threading
 
 import client
 import pytest
+from breaks import ENDS_BADLY
 from gateways import FastCGI, add_relay
 from origins import Reply
 from sites import Scope
-from streams import Streams
 
 ONLY = ['lighttpd']
 CODINGS = ['gzip', 'br', 'zstd']
@@ -62,29 +62,6 @@ def accept(n):
     return [('Accept-Encoding', CODINGS[n % 3])]
 
 
-def ends_badly_h1(server, path, n):
-    try:
-        with client.Connection(server.port) as connection:
-            connection.send(path, accept(n))
-            answer = connection.answer()
-    except (client.Broken, ConnectionError):
-        return True
-    return answer.status >= 500
-
-
-def ends_badly_h2(server, path, n):
-    with Streams(server.port) as streams:
-        stream = streams.ask(path, accept(n))
-        streams.until(lambda: stream in streams.ended or stream in streams.broken)
-        # and the connection is of use all the same
-        after = streams.ask('/two.json')
-        assert streams.whole(after)[0].plain == b'{}'
-        return stream in streams.broken or streams.answers[stream].status >= 500
-
-
-ENDS_BADLY = {'h1': ends_badly_h1, 'h2': ends_badly_h2}
-
-
 @pytest.mark.parametrize('via, framing', [
     ('http', 'length'), ('http', 'chunked'), ('fastcgi', 'close'), ('fastcgi', 'length')])
 def test_a_backend_dies_anywhere(server, origin, fastcgi, files, protocol, via, framing):
@@ -93,7 +70,7 @@ def test_a_backend_dies_anywhere(server, origin, fastcgi, files, protocol, via, 
     application = fastcgi if via == 'fastcgi' else origin
     for n, point in enumerate(points):
         path = application.on(f'/{via}/dies-{framing}-{point}', body, framing=framing, cut=point)
-        assert ENDS_BADLY[protocol](server, path, n), f'after {point} bytes'
+        assert ENDS_BADLY[protocol](server, path, CODINGS[n % 3]), f'after {point} bytes'
     server.wait_idle()
     server.wait_idle()
 
@@ -103,7 +80,7 @@ def test_one_that_is_held_back(server, origin, files, protocol):
     body = files.text[:SHORT]
     for n, point in enumerate((0, 1, 5000, SHORT - 1)):
         path = origin.on(f'/http/held-{point}', body, framing='length', cut=point)
-        assert ENDS_BADLY[protocol](server, path, n), f'after {point} bytes'
+        assert ENDS_BADLY[protocol](server, path, CODINGS[n % 3]), f'after {point} bytes'
     server.wait_idle()
     server.wait_idle()
 
@@ -149,7 +126,7 @@ def test_a_backend_is_given_up(server, origin, fastcgi, files, protocol):
     found, bad = stalling(origin, fastcgi, files), {}
 
     def ask(n, target):
-        bad[target] = ENDS_BADLY[protocol](server, target, n)
+        bad[target] = ENDS_BADLY[protocol](server, target, CODINGS[n % 3])
 
     threads = [threading.Thread(target=ask, args=pair) for pair in enumerate(found)]
     for thread in threads:
