@@ -180,14 +180,18 @@ class Server:
         """Until every stream was given back.  The counters are of the last full second."""
         until(lambda: self.counters().get('terse.streams.live') == 0, 15, 'the end of every stream')
 
-    def wait_entry(self, target):
-        """The access log's entry of a request whose target no other request has."""
+    def wait_entries(self, target, count):
+        """The access log's entries of a target, once there are so many: they come behind."""
         found = []
 
         def there():
             found[:] = [entry for entry in self.entries() if entry.target == target]
-            return found
+            return len(found) >= count
 
-        until(there, 10, f'{target} in the access log')
-        assert len(found) == 1, found
-        return found[0]
+        until(there, 10, f'{count} times {target} in the access log')
+        assert len(found) == count, found
+        return found
+
+    def wait_entry(self, target):
+        """The access log's entry of a request whose target no other request has."""
+        return self.wait_entries(target, 1)[0]

@@ -148,7 +148,7 @@ def serve(server, files, count):
     print(f'{coded} of {count} coded, {held / MIB:.1f} MB held, RSS {server.rss() / 1024:.1f} MB')
     read_all(readers)
     live(server, 0)
-    reasons = [entry.reason for entry in server.entries() if entry.target == '/long.txt']
+    reasons = [entry.reason for entry in server.wait_entries('/long.txt', count)]
     assert reasons.count('coded') == coded
     assert reasons.count('memory') == count - coded > 0
     return coded, held
