@@ -154,6 +154,7 @@ typedef struct terse_facts {
 #define TERSE_PEEK 2    /* collect `need` bytes of the body, call decide_more */
 #define TERSE_STREAM 3  /* apply edits, stream_open (it is set up: cannot fail), run every byte */
 #define TERSE_NO_BODY 4 /* apply status and edits, send no body */
+#define TERSE_REPLY 5   /* request() only: the answer is status, edits and body; nothing is run */
 
 #define TERSE_LENGTH_UNKNOWN (-1) /* remove Content-Length, frame by other means */
 #define TERSE_LENGTH_KEEP (-2)    /* leave the framing as it is */
@@ -162,7 +163,7 @@ typedef struct terse_facts {
  * fits.  Edits and their bytes stay valid until the next call with the same pool. */
 typedef struct terse_decision {
     uint32_t struct_size;
-    int32_t action;     /* TERSE_PASS .. TERSE_NO_BODY; an unknown one is to be taken as PASS */
+    int32_t action;     /* TERSE_PASS .. TERSE_REPLY; an unknown one is to be taken as PASS */
     uint32_t reason;    /* number of the reason, as in query("terse.reasons/1") */
     uint32_t status;    /* replaces the response status; 0: keep */
     int64_t length;     /* of the body that leaves, or TERSE_LENGTH_* */
@@ -174,6 +175,7 @@ typedef struct terse_decision {
     const terse_edit *edits;
     uint32_t n_edits;
     uint32_t hold_ms; /* longest time that the headers may be held back; 0: no limit set */
+    terse_str body;   /* REPLY: of the answer; valid as the edits are */
 } terse_decision;
 #define TERSE_DECISION_SIZE_V0 TERSE_OFFSETOFEND(terse_decision, hold_ms)
 

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "codec.h"
+#include "conditions.h"
 #include "edits.h"
 #include "eligibility.h"
+#include "entity_tag.h"
 #include "policy.h"
 #include "pool.h"
 #include "probe.h"
@@ -58,7 +60,10 @@ static terse_status identity(terse_exchange *x, const terse_facts *f, uint8_t re
 static terse_status coded(terse_exchange *x, const terse_facts *f, terse_decision *d,
                           terse_decision *out)
 {
-    representation_coded(begin_edits(x, f), f, &x->policy->settings, x->coding);
+    bool streamed = d->action == TERSE_STREAM ||
+                    (f->length >= 0 && (uint64_t)f->length > x->policy->settings.slice);
+
+    representation_coded(begin_edits(x, f), f, x->policy, x->coding, streamed);
     d->coding = coding_name(x->coding);
     return answer(x, d, out);
 }
@@ -129,27 +134,54 @@ static terse_status head(terse_exchange *x, const terse_facts *f, terse_decision
         return coded(x, f, &d, out);
     e = begin_edits(x, f);
     representation_vary(e, f);
-    representation_validator(e, f, &x->policy->settings);
+    representation_validator(e, f, x->policy, x->coding, true);
     x->coding = CODING_IDENTITY;
     return answer(x, &d, out);
 }
 
-/* 304: the Vary and the validator of the response it stands for (section 15.4.5). */
-static terse_status not_modified(terse_exchange *x, const terse_facts *f, bool vary,
+/* 304: the Vary and the validator of the response it stands for (section 15.4.5).  coding: what that
+ * one would have. */
+static terse_status not_modified(terse_exchange *x, const terse_facts *f, int coding, bool vary,
                                  terse_decision *out)
 {
-    const struct settings *s = &x->policy->settings;
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
     struct edits *e = begin_edits(x, f);
+    struct entity_tag plain, coded, picked;
 
     if (vary)
         representation_vary(e, f);
-    if (vary && negotiator_choose(&x->policy->negotiator, &x->weights) != CODING_IDENTITY)
-        representation_validator(e, f, s);
+    if (coding != CODING_IDENTITY && !representation_tag(f, &plain)) {
+        representation_validator(e, f, x->policy, coding, false);
+    } else if (coding != CODING_IDENTITY) {
+        coded = representation_coded_tag(e, &plain, x->policy, coding, false);
+        conditions_pick(x, f, &plain, &coded, &picked);
+        if (picked.weak != plain.weak || !entity_tag_same(&picked, &plain))
+            representation_set_tag(e, &picked);
+    }
+    if (f->status != 304) {
+        representation_no_content(e, f);
+        d.action = TERSE_NO_BODY;
+        d.status = 304;
+        d.length = TERSE_LENGTH_UNKNOWN;
+    }
     x->reason = REASON_NOT_MODIFIED;
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_DECIDED;
     return answer(x, &d, out);
+}
+
+/* Whether the client has it already, and nobody has seen that. */
+static bool is_not_modified(terse_exchange *x, const terse_facts *f, int coding)
+{
+    struct entity_tag plain, coded;
+
+    if (!representation_tag(f, &plain))
+        return false;
+    edits_clear(&x->pool->edits);
+    coded = coding == CODING_IDENTITY
+                ? plain
+                : representation_coded_tag(&x->pool->edits, &plain, x->policy, coding, false);
+    return conditions_hold(x, f, &plain, &coded);
 }
 
 /* ---- the slots -------------------------------------------------------------------------------- */
@@ -173,24 +205,37 @@ static void find_length(terse_facts *f)
     f->length = (int64_t)length;
 }
 
+/* Why a response that may be coded is not, for this client. */
+static uint8_t client_reason(const terse_exchange *x)
+{
+    if (x->coding != CODING_IDENTITY)
+        return REASON_NONE;
+    return x->weights.milli[CODING_IDENTITY] ? REASON_IDENTITY : REASON_NOT_ACCEPTED;
+}
+
 static terse_status decide(terse_exchange *x, terse_facts *f, terse_decision *out)
 {
-    bool refused = weights_refuse_identity(&x->weights);
     struct eligibility e;
+    int coding;
 
     find_length(f);
-    e = eligibility_of(f, &x->policy->settings, refused);
+    e = eligibility_of(f, &x->policy->settings, weights_refuse_identity(&x->weights));
+    x->coding = (uint8_t)negotiator_choose(&x->policy->negotiator, &x->weights);
+    if (f->status == 304 && e.reason == REASON_HOST)
+        return not_modified(x, f, CODING_IDENTITY, false, out);
     if (f->status == 304 && (!e.reason || e.vary))
-        return not_modified(x, f, e.reason != REASON_HOST, out);
+        return not_modified(x, f, x->coding, true, out);
+    coding = e.reason ? CODING_IDENTITY : x->coding;
+    if (e.vary && is_not_modified(x, f, coding))
+        return not_modified(x, f, coding, true, out);
+    if (x->reason == REASON_UNACCEPTABLE && f->status == 406)
+        return identity(x, f, REASON_UNACCEPTABLE, true, out);
+    if (!e.reason)
+        e.reason = client_reason(x);
     if (e.reason)
         return identity(x, f, e.reason, e.vary, out);
-    x->coding = (uint8_t)negotiator_choose(&x->policy->negotiator, &x->weights);
     x->probe = e.probe;
     x->short_too = e.short_too;
-    if (x->coding == CODING_IDENTITY)
-        return identity(x, f,
-                        x->weights.milli[CODING_IDENTITY] ? REASON_IDENTITY : REASON_NOT_ACCEPTED,
-                        true, out);
     if (f->method.len == 4 && !memcmp(f->method.ptr, "HEAD", 4))
         return head(x, f, out);
     return ask_for_body(x, f, out);

@@ -33,7 +33,9 @@ static uint8_t message_reason(const terse_facts *f)
         return REASON_STATUS;
     if (has_coding(f))
         return REASON_ENCODED;
-    if (f->status == 206 || VIEW_HAS(f, TERSE_RESPONSE, "content-range"))
+    if (f->status == 206)
+        return VIEW_HAS(f, TERSE_REQUEST, "range") ? REASON_RANGE : REASON_PARTIAL;
+    if (VIEW_HAS(f, TERSE_RESPONSE, "content-range"))
         return REASON_PARTIAL;
     if (VIEW_HAS(f, TERSE_RESPONSE, "transfer-encoding"))
         return REASON_FRAMED;
@@ -116,6 +118,18 @@ static uint8_t response_reason(const terse_facts *f, const struct settings *s, b
     return REASON_NONE;
 }
 
+/* A 206 says of Vary what the 200 would (section 15.3.7).  The type of several parts is not known. */
+static bool is_part_of_coded(const terse_facts *f, const struct settings *s)
+{
+    bool probe;
+    terse_str type;
+
+    VIEW_LINE(f, TERSE_RESPONSE, "content-type", 0, &type);
+    return !has_coding(f) && !transform_forbidden(f, s) && hint_of(f) != HINT_OFF &&
+           (text_equal(text_before(type, ';'), "multipart/byteranges", 20) ||
+            !type_reason(f, s, hint_of(f) == HINT_ON, &probe));
+}
+
 struct eligibility eligibility_of(const terse_facts *f, const struct settings *s,
                                   bool identity_refused)
 {
@@ -129,8 +143,10 @@ struct eligibility eligibility_of(const terse_facts *f, const struct settings *s
         e.reason = REASON_NO_TRANSFORM;
     if (!e.reason)
         e.reason = type_reason(f, s, hint == HINT_ON, &e.probe);
-    if (e.reason)
+    if (e.reason) {
+        e.vary = f->status == 206 && is_part_of_coded(f, s);
         return e;
+    }
     e.vary = true;
     e.reason = response_reason(f, s, e.short_too);
     return e;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "conditions.h"
+#include "edits.h"
 #include "policy.h"
 #include "pool.h"
 #include "reasons.h"
@@ -48,19 +50,61 @@ void exchange_read_request(terse_exchange *x, const terse_facts *facts)
     x->state = EXCHANGE_REQUESTED;
 }
 
+static bool is_unacceptable(const terse_exchange *x, const terse_facts *f)
+{
+    return x->policy->settings.unacceptable == UNACCEPTABLE_406 &&
+           weights_refuse_identity(&x->weights) &&
+           negotiator_choose(&x->policy->negotiator, &x->weights) == CODING_IDENTITY &&
+           !(f->method.len == 7 && !memcmp(f->method.ptr, "CONNECT", 7));
+}
+
+/* 406 with the list of what is on offer (section 15.5.7). */
+static void refuse(terse_exchange *x, terse_decision *d)
+{
+    const terse_negotiator *n = &x->policy->negotiator;
+    struct edits *e = &x->pool->edits;
+    terse_str pieces[2 * CODING_COUNT + 2] = {
+        STR("The content codings on offer here are identity")};
+    size_t count = 1;
+
+    for (unsigned i = 0; i < n->n_order; i++) {
+        const char *name = coding_name(n->order[i]);
+
+        pieces[count++] = STR(", ");
+        pieces[count++] = (terse_str){name, strlen(name)};
+    }
+    pieces[count++] = STR(".\n");
+    edits_join(e, pieces, count, &d->body);
+    edits_put(e, TERSE_EDIT_SET, TERSE_RESPONSE, STR("content-type"), STR("text/plain"));
+    edits_put(e, TERSE_EDIT_SET, TERSE_RESPONSE, STR("vary"), STR("Accept-Encoding"));
+    d->action = TERSE_REPLY;
+    d->status = 406;
+    d->length = (int64_t)d->body.len;
+    x->reason = REASON_UNACCEPTABLE;
+}
+
 terse_status exchange_request(terse_exchange *x, const terse_facts *facts, terse_decision *out)
 {
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
     terse_facts f;
     terse_status status = exchange_enter(x, facts, &f);
+    bool again;
 
     if (status < 0)
         return status;
-    d.reason_name = reason_name(REASON_NONE);
-    status = give(out, TERSE_DECISION_SIZE_V0, &d, sizeof d);
-    if (status >= 0)
-        exchange_read_request(x, &f);
-    return status;
+    again = x->state != EXCHANGE_FRESH;
+    edits_clear(&x->pool->edits);
+    exchange_read_request(x, &f);
+    if (!again && is_unacceptable(x, &f))
+        refuse(x, &d);
+    else if (!again)
+        conditions_edit(x, &f, &x->pool->edits);
+    d.reason = x->reason;
+    d.reason_name = reason_name(x->reason);
+    d.reason_text = reason_text(x->reason);
+    d.edits = x->pool->edits.list;
+    d.n_edits = x->pool->edits.count;
+    return give(out, TERSE_DECISION_SIZE_V0, &d, sizeof d);
 }
 
 terse_status exchange_stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out)

@@ -18,15 +18,17 @@ enum exchange_state {
 struct terse_exchange {
     const terse_policy *policy; /* counted while set */
     terse_pool *pool;
-    terse_stream *stream;   /* set up for this exchange, not given back yet */
-    uint64_t bytes_in;      /* given to the codec */
-    uint64_t bytes_out;     /* got from it */
-    struct weights weights; /* of the client's own Accept-Encoding */
-    uint8_t state;          /* enum exchange_state */
-    uint8_t coding;         /* enum coding: what leaves, or would after PEEK and WHOLE */
-    uint8_t reason;         /* enum reason */
-    uint8_t probe;          /* 1: the body's bytes have to tell whether it is coded */
-    uint8_t short_too;      /* 1: min-length does not count */
+    terse_stream *stream;       /* set up for this exchange, not given back yet */
+    uint64_t bytes_in;          /* given to the codec */
+    uint64_t bytes_out;         /* got from it */
+    struct weights weights;     /* of the client's own Accept-Encoding */
+    uint8_t state;              /* enum exchange_state */
+    uint8_t coding;             /* enum coding: what leaves, or would after PEEK and WHOLE */
+    uint8_t reason;             /* enum reason */
+    uint8_t probe;              /* 1: the body's bytes have to tell whether it is coded */
+    uint8_t short_too;          /* 1: min-length does not count */
+    uint16_t if_none_match_len; /* 0: the request still has the client's own */
+    char if_none_match[256];    /* as the client sent it, when tags of ours were replaced */
 };
 
 /* The slots of the table. */

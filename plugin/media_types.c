@@ -154,11 +154,7 @@ static bool pattern_matches(terse_str pattern, terse_str type)
 
 bool media_types_match(const struct media_types *list, terse_str content_type)
 {
-    const char *end = content_type.len ? memchr(content_type.ptr, ';', content_type.len) : NULL;
-
-    if (end)
-        content_type.len = (size_t)(end - content_type.ptr);
-    content_type = text_trim(content_type);
+    content_type = text_before(content_type, ';');
     for (uint32_t i = 0; i < list->n; i++)
         if (pattern_matches(list->patterns[i], content_type))
             return true;

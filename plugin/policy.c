@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "entity_tag.h"
 #include "errno_keep.h"
+#include "instance.h"
+#include "plugin_config.h"
 #include "settings_parse.h"
 #include "text.h"
 
@@ -18,6 +21,19 @@ static terse_policy *policy_alloc(void)
     if (policy)
         atomic_init(&policy->count, 1);
     return policy;
+}
+
+static uint32_t made_by(const terse_instance *instance)
+{
+    uint32_t hash = entity_tag_hash(ENTITY_TAG_SEED, TERSE_VERSION, sizeof TERSE_VERSION);
+
+    for (uint32_t i = 0; i < instance->n_libraries; i++) {
+        const struct library *l = &instance->libraries[i];
+
+        hash = entity_tag_hash(hash, l->name, strlen(l->name) + 1);
+        hash = entity_tag_hash(hash, l->version, strlen(l->version) + 1);
+    }
+    return hash;
 }
 
 terse_status policy_new(terse_instance *instance, terse_policy **out)
@@ -35,6 +51,7 @@ terse_status policy_new(terse_instance *instance, terse_policy **out)
         free(policy);
         return status;
     }
+    policy->made_by = made_by(instance);
     *out = policy;
     return TERSE_OK;
 }
@@ -69,13 +86,24 @@ terse_status policy_set(terse_policy *policy, terse_str key, terse_str value, ch
     return status;
 }
 
-static void compile_negotiator(terse_policy *policy)
+static void compile_tags(terse_policy *policy)
+{
+    const struct settings *s = &policy->settings;
+    uint32_t hash = entity_tag_hash(policy->made_by, s->level, sizeof s->level);
+
+    hash = entity_tag_hash(hash, &s->slice, sizeof s->slice);
+    policy->tag_salt = entity_tag_hash(hash, &s->gzip_engine, sizeof s->gzip_engine);
+}
+
+/* What is the same for all requests. */
+static void compile(terse_policy *policy)
 {
     const struct settings *s = &policy->settings;
 
     memcpy(policy->negotiator.order, s->codings, sizeof s->codings);
     policy->negotiator.n_order = s->n_codings;
     policy->negotiator.prefer = s->prefer;
+    compile_tags(policy);
 }
 
 terse_status policy_seal(terse_policy *policy, char *why, size_t why_len)
@@ -86,7 +114,7 @@ terse_status policy_seal(terse_policy *policy, char *why, size_t why_len)
         text_why(why, why_len, "the policy is sealed already");
         return TERSE_E_STATE;
     }
-    compile_negotiator(policy);
+    compile(policy);
     policy->sealed = 1;
     return TERSE_OK;
 }
@@ -116,13 +144,14 @@ terse_status policy_derive(const terse_policy *base, const terse_policy *const *
         return TERSE_E_NOMEM;
     settings_copy(&policy->settings, &base->settings);
     policy->set = base->set;
+    policy->made_by = base->made_by;
     for (size_t i = 0; i < n_overlays; i++) {
         for (uint32_t key = 0; key < settings_count(); key++)
             if (overlays[i]->set >> key & 1)
                 settings_copy_key(&policy->settings, &overlays[i]->settings, key);
         policy->set |= overlays[i]->set;
     }
-    compile_negotiator(policy);
+    compile(policy);
     policy->sealed = 1;
     *out = policy;
     return TERSE_OK;

@@ -15,6 +15,8 @@ struct terse_policy {
     uint64_t set; /* bit n: setting n was set here, so that an overlay carries it */
     struct settings settings;
     terse_negotiator negotiator; /* once sealed */
+    uint32_t made_by;            /* hash over this plugin and its libraries */
+    uint32_t tag_salt;           /* once sealed: and over what the settings do to coded bytes */
 };
 
 /* The slots of the table. */

@@ -38,6 +38,8 @@ static const terse_reason table[] = {
     R(REASON_ETAG, "etag", "The response has an ETag, and etag is skip."),
     R(REASON_FRAMED, "framed", "The response has a Transfer-Encoding of its own."),
     R(REASON_HINT, "hint", "The origin said x-compress-hint: off."),
+    R(REASON_UNACCEPTABLE, "unacceptable",
+      "The client refuses identity and every coding on offer, and unacceptable is 406."),
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))

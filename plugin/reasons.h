@@ -31,7 +31,8 @@ enum reason {
     REASON_ETAG = 22,
     REASON_FRAMED = 23,
     REASON_HINT = 24,
-    REASON_COUNT = 25
+    REASON_UNACCEPTABLE = 25,
+    REASON_COUNT = 26
 };
 
 const char *reason_name(uint32_t number);

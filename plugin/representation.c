@@ -5,7 +5,8 @@
 
 #include "coding.h"
 #include "edits.h"
-#include "settings.h"
+#include "entity_tag.h"
+#include "policy.h"
 #include "view.h"
 
 #define VARY STR("vary")
@@ -58,62 +59,89 @@ void representation_vary(struct edits *e, const terse_facts *f)
         edits_put(e, TERSE_EDIT_ADD, TERSE_RESPONSE, VARY, ACCEPT_ENCODING);
 }
 
-/* entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE, RFC 9110 section 8.8.3 */
-static bool is_entity_tag(terse_str tag, bool *weak)
+/* A tag of a response to another method names the state of the resource, not what is enclosed,
+ * unless Content-Location says that it is the same (sections 6.4.2 and 9.3.4). */
+static bool tag_is_of_content(const terse_facts *f)
 {
-    *weak = tag.len > 2 && tag.ptr[0] == 'W' && tag.ptr[1] == '/';
-    if (*weak)
-        tag = (terse_str){tag.ptr + 2, tag.len - 2};
-    if (tag.len < 2 || tag.ptr[0] != '"' || tag.ptr[tag.len - 1] != '"')
-        return false;
-    for (size_t i = 1; i + 1 < tag.len; i++) {
-        unsigned char c = (unsigned char)tag.ptr[i];
-
-        if (c < 0x21 || c == '"' || c == 0x7f)
-            return false;
-    }
-    return true;
+    return view_is_read(f) || VIEW_HAS(f, TERSE_RESPONSE, "content-location");
 }
 
-/* A strong tag promises the same bytes (section 8.8.1), which a coding changes. */
-static void weaken(struct edits *e, const terse_facts *f)
+bool representation_tag(const terse_facts *f, struct entity_tag *tag)
 {
-    terse_str tag, second, joined;
-    bool weak;
+    terse_str line, second;
 
-    VIEW_LINE(f, TERSE_RESPONSE, "etag", 0, &tag);
-    tag = text_trim(tag);
-    if (!is_entity_tag(tag, &weak) || VIEW_LINE(f, TERSE_RESPONSE, "etag", 1, &second)) {
-        remove_all(e, ETAG); /* malformed, or several: nothing to stand by */
-        return;
+    return VIEW_LINE(f, TERSE_RESPONSE, "etag", 0, &line) && entity_tag_parse(line, tag) &&
+           !VIEW_LINE(f, TERSE_RESPONSE, "etag", 1, &second);
+}
+
+/* A strong tag promises the same bytes (section 8.8.1), which a coding changes.  Those of a stream
+ * depend on when they came. */
+struct entity_tag representation_coded_tag(struct edits *e, const struct entity_tag *plain,
+                                           const terse_policy *p, int coding, bool streamed)
+{
+    struct entity_tag coded = *plain;
+
+    switch (p->settings.etag) {
+    case ETAG_WEAKEN:
+        coded.weak = true;
+        break;
+    case ETAG_SUFFIX:
+        if (plain->weak)
+            break; /* it is of all codings already */
+        if (!entity_tag_suffix(e, plain, coding, p->tag_salt, &coded))
+            coded = *plain;
+        coded.weak = streamed || entity_tag_same(plain, &coded);
+        break;
+    case ETAG_DROP:
+        coded.opaque = STR("");
+        break;
+    default:
+        break;
     }
-    if (weak)
-        return;
-    if (edits_join(e, (terse_str[]){STR("W/"), tag}, 2, &joined))
+    return coded;
+}
+
+void representation_set_tag(struct edits *e, const struct entity_tag *tag)
+{
+    terse_str joined;
+
+    if (tag->opaque.len &&
+        edits_join(e, (terse_str[]){tag->weak ? STR("W/") : STR(""), tag->opaque}, 2, &joined))
         set(e, ETAG, joined);
     else
         remove_all(e, ETAG);
 }
 
-void representation_validator(struct edits *e, const terse_facts *f, const struct settings *s)
+void representation_validator(struct edits *e, const terse_facts *f, const terse_policy *p,
+                              int coding, bool streamed)
 {
-    if (!VIEW_HAS(f, TERSE_RESPONSE, "etag"))
+    struct entity_tag plain, coded;
+
+    if (!VIEW_HAS(f, TERSE_RESPONSE, "etag") || !tag_is_of_content(f) ||
+        p->settings.etag == ETAG_KEEP || p->settings.etag == ETAG_SKIP)
         return;
-    if (s->etag == ETAG_WEAKEN)
-        weaken(e, f);
-    else if (s->etag == ETAG_DROP)
-        remove_all(e, ETAG);
+    if (!representation_tag(f, &plain)) {
+        remove_all(e, ETAG); /* malformed, or several: nothing to stand by */
+        return;
+    }
+    coded = representation_coded_tag(e, &plain, p, coding, streamed);
+    if (coded.weak != plain.weak || !entity_tag_same(&coded, &plain))
+        representation_set_tag(e, &coded);
 }
 
-/* Digests of the bytes that do not leave any more (RFC 9530, RFC 1864). */
-static void drop_digests(struct edits *e, const terse_facts *f)
+/* Digests of the bytes that do not leave any more (RFC 9530, RFC 1864).  Trailers are not known
+ * before their time. */
+static void drop_digests(struct edits *e, const terse_facts *f, bool trailers)
 {
     static const terse_str names[] = {
         {"content-digest", 14}, {"repr-digest", 11}, {"digest", 6}, {"content-md5", 11}};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (view_has(f, TERSE_RESPONSE, names[i].ptr, names[i].len))
             remove_all(e, names[i]);
+        if (trailers)
+            edits_put(e, TERSE_EDIT_REMOVE, TERSE_TRAILER, names[i], STR(""));
+    }
 }
 
 /* Ranges of bytes that are coded afresh each time cannot be asked for (section 14.3). */
@@ -125,14 +153,21 @@ static void accept_ranges(struct edits *e, const terse_facts *f, const struct se
         remove_all(e, STR("accept-ranges"));
 }
 
-void representation_coded(struct edits *e, const terse_facts *f, const struct settings *s,
-                          int coding)
+void representation_coded(struct edits *e, const terse_facts *f, const terse_policy *p, int coding,
+                          bool streamed)
 {
     const char *name = coding_name(coding);
 
     set(e, STR("content-encoding"), (terse_str){name, strlen(name)});
     representation_vary(e, f);
-    representation_validator(e, f, s);
-    accept_ranges(e, f, s);
-    drop_digests(e, f);
+    representation_validator(e, f, p, coding, streamed);
+    accept_ranges(e, f, &p->settings);
+    drop_digests(e, f, streamed);
+}
+
+void representation_no_content(struct edits *e, const terse_facts *f)
+{
+    if (VIEW_HAS(f, TERSE_RESPONSE, "content-type"))
+        remove_all(e, STR("content-type"));
+    drop_digests(e, f, false);
 }

@@ -56,9 +56,9 @@ static const struct setting table[] = {
       "Level of zstd; auto picks by the body's length. The window is never above 8 MB."},
      KIND_INTEGER,
      AT(level[CODING_ZSTD])},
-    {{sizeof(terse_key), 0, "etag", "choice", "weaken, drop, keep, skip", "weaken",
-      "ETag of a coded response: made weak, removed, or left as it is; skip: a response that has "
-      "one is not coded."},
+    {{sizeof(terse_key), 0, "etag", "choice", "weaken, suffix, drop, keep, skip", "weaken",
+      "ETag of a coded response: made weak, given the coding's name, removed, or left as it is; "
+      "skip: a response that has one is not coded."},
      KIND_CHOICE,
      AT(etag)},
     {{sizeof(terse_key), 0, "accept-ranges", "choice", "remove, none, keep", "remove",
@@ -69,6 +69,11 @@ static const struct setting table[] = {
       "Whose Cache-Control: no-transform keeps a response as it is."},
      KIND_CHOICE,
      AT(no_transform)},
+    {{sizeof(terse_key), 0, "unacceptable", "choice", "identity, 406", "identity",
+      "What a client gets that refuses identity and every coding on offer; 406 comes before the "
+      "request is handled."},
+     KIND_CHOICE,
+     AT(unacceptable)},
     {{sizeof(terse_key), 0, "http10", "choice", "off, on", "off",
       "Whether responses to HTTP/1.0 clients are coded."},
      KIND_CHOICE,

@@ -13,9 +13,10 @@
 
 /* In the order of the table's ranges. */
 enum prefer { PREFER_CLIENT, PREFER_SERVER };
-enum etag_mode { ETAG_WEAKEN, ETAG_DROP, ETAG_KEEP, ETAG_SKIP };
+enum etag_mode { ETAG_WEAKEN, ETAG_SUFFIX, ETAG_DROP, ETAG_KEEP, ETAG_SKIP };
 enum ranges_mode { RANGES_REMOVE, RANGES_NONE, RANGES_KEEP };
 enum no_transform { NO_TRANSFORM_RESPONSE, NO_TRANSFORM_BOTH, NO_TRANSFORM_IGNORE };
+enum unacceptable { UNACCEPTABLE_IDENTITY, UNACCEPTABLE_406 };
 enum zstd_frames { FRAMES_ONE, FRAMES_SEVERAL };
 enum flush_mode { FLUSH_AUTO, FLUSH_EACH, FLUSH_NONE };
 enum gzip_engine { ENGINE_AUTO, ENGINE_ZLIB, ENGINE_LIBDEFLATE };
@@ -27,6 +28,7 @@ struct settings {
     uint8_t etag;                /* enum etag_mode */
     uint8_t accept_ranges;       /* enum ranges_mode */
     uint8_t no_transform;        /* enum no_transform */
+    uint8_t unacceptable;        /* enum unacceptable */
     uint8_t gzip_engine;         /* enum gzip_engine */
     uint8_t http10;              /* 1: code for HTTP/1.0 clients too */
     uint8_t flush;               /* enum flush_mode */

@@ -33,6 +33,15 @@ terse_str text_trim(terse_str text)
     return text;
 }
 
+terse_str text_before(terse_str text, char c)
+{
+    const char *at = text.len ? memchr(text.ptr, c, text.len) : NULL;
+
+    if (at)
+        text.len = (size_t)(at - text.ptr);
+    return text_trim(text);
+}
+
 /* Where the member that begins at text ends: at a comma outside quotes, or at the end. */
 static size_t member_length(terse_str text)
 {

@@ -26,6 +26,8 @@ bool text_is_token_char(unsigned char c);
 bool text_equal(terse_str text, const char *lower, size_t len);
 /* text without OWS at both ends */
 terse_str text_trim(terse_str text);
+/* text up to the first such character, trimmed */
+terse_str text_before(terse_str text, char c);
 /* The next member of a comma-separated list, trimmed; commas in quoted strings do not count.
  * rest moves past it.  False at the end; empty members are passed over. */
 bool text_next_member(terse_str *rest, terse_str *member);

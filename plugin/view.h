@@ -3,6 +3,8 @@
 #ifndef TERSE_VIEW_H
 #define TERSE_VIEW_H
 
+#include <string.h>
+
 #include <terse.h>
 #include "text.h"
 
@@ -27,6 +29,13 @@ static inline bool view_has(const terse_facts *f, int32_t side, const char *name
     return view_line(f, side, name, len, 0, &value);
 }
 #define VIEW_HAS(f, side, literal) view_has(f, side, literal, sizeof(literal) - 1)
+
+/* A method that asks for a representation and nothing else. */
+static inline bool view_is_read(const terse_facts *f)
+{
+    return (f->method.len == 3 && !memcmp(f->method.ptr, "GET", 3)) ||
+           (f->method.len == 4 && !memcmp(f->method.ptr, "HEAD", 4));
+}
 
 /* Whether any line of a list header has the token. */
 static inline bool view_has_token(const terse_facts *f, int32_t side, terse_str name,

@@ -80,6 +80,8 @@ static int ask_request(struct run *r)
     terse_status status = r->api->request(r->x, &r->facts, &out->decision);
     if (status < 0)
         return failed("request", status);
+    if (out->decision.action == TERSE_REPLY)
+        return keep_decision(r);
     return keep_edits(out, &out->decision, out->request_edits, &out->n_request_edits);
 }
 
@@ -223,7 +225,7 @@ int exchange_run(struct session *s, const struct message *m, struct outcome *out
                             .http_version = m->http_version,
                             .length = -1};
     int result = ask_request(&r);
-    if (result == 0)
+    if (result == 0 && out->action != TERSE_REPLY)
         result = ask_decide(&r);
     if (result == 0)
         result = follow(&r);

@@ -28,6 +28,8 @@ static const char *body_words(int action, bool seen)
         return "coded piece by piece";
     case TERSE_NO_BODY:
         return "dropped";
+    case TERSE_REPLY:
+        return "never asked for: this answer stands in for it";
     default:
         return "left as it is, the plugin asked for something newer";
     }

@@ -94,7 +94,17 @@ void exchange_free_spare(struct shim *s)
 
 /* ---- the request -------------------------------------------------------------------------- */
 
-void exchange_request(struct shim *s, request_st *r)
+/* The server takes the error page of a status that no module stands behind. */
+static void reply(struct turn *t)
+{
+    server_hand_over(t->r, t->s);
+    http_response_body_clear(t->r, 0);
+    turn_apply(t);
+    chunkqueue_append_mem(&t->r->write_queue, t->decision.body.ptr, t->decision.body.len);
+    t->r->resp_body_finished = 1;
+}
+
+bool exchange_request(struct shim *s, request_st *r)
 {
     struct exchange *e = r->plugin_ctx[s->id];
     struct turn t;
@@ -102,14 +112,20 @@ void exchange_request(struct shim *s, request_st *r)
         /* the request was turned back to the start: it keeps its policy, but may be off now */
         if (!scopes_policy(s, r))
             e->off = true;
-        return;
+        return false;
     }
     e = begin(s, r);
     if (!e)
-        return;
+        return false;
     facts_tell(&t, s, r, e);
-    if (api_of(s)->request(e->x, &t.facts, &t.decision) >= 0)
-        headers_edit(r, t.decision.edits, t.decision.n_edits);
+    if (api_of(s)->request(e->x, &t.facts, &t.decision) < 0)
+        return false;
+    if (t.decision.action == TERSE_REPLY) {
+        reply(&t);
+        return true;
+    }
+    headers_edit(r, t.decision.edits, t.decision.n_edits);
+    return false;
 }
 
 /* ---- the answer --------------------------------------------------------------------------- */

@@ -58,7 +58,8 @@ static void hook_cleanup(void *p_d)
 
 static handler_t hook_uri_clean(request_st *r, void *p_d)
 {
-    exchange_request(p_d, r);
+    if (exchange_request(p_d, r))
+        return HANDLER_FINISHED;
     source_guard(p_d, r);
     return HANDLER_GO_ON;
 }

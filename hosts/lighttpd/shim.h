@@ -60,6 +60,12 @@ struct source {
     bool broken;
 };
 
+/* Names of trailers that are not to be passed on, each behind its length. */
+struct dropped {
+    size_t len;
+    char names[96];
+};
+
 /* State of one request and its response. */
 struct exchange {
     struct exchange *next; /* in the list of spare ones */
@@ -74,6 +80,7 @@ struct exchange {
     struct timer timer;
     uint64_t stale_at; /* flush by then, whether the source pauses or not; 0: nothing to flush */
     uint32_t flush_ms; /* flush when it pauses for so long; 0: nothing to flush */
+    struct dropped dropped;
     bool paused;       /* it had paused before the body was coded */
     bool off;          /* no more calls into the plugin but the last one */
     bool ended;        /* that one was made */
@@ -117,7 +124,8 @@ const terse_policy *scopes_policy(struct shim *s, request_st *r);
 void scopes_free(struct shim *s);
 
 /* exchange.c */
-void exchange_request(struct shim *s, request_st *r);
+/* True: the plugin has answered. */
+bool exchange_request(struct shim *s, request_st *r);
 void exchange_response(struct shim *s, request_st *r);
 /* Ends it for the plugin; once, whoever calls first. */
 void exchange_over(struct shim *s, request_st *r, struct exchange *e, int32_t how);
@@ -160,6 +168,14 @@ struct kept_edits {
 };
 bool headers_keep(struct kept_edits *kept, terse_decision *d);
 void headers_set_length(request_st *r, int64_t length);
+
+/* trailers.c */
+/* Takes note of a decision's edits of trailers, for when these have come. */
+void trailers_note(struct exchange *e, const terse_decision *d);
+/* They have come.  They are in the form in which HTTP/1.1 sends them. */
+void trailers_edit(request_st *r, const struct exchange *e);
+/* The server is to make headers of them. */
+void trailers_mend(request_st *r);
 
 /* body.c */
 /* Up to limit bytes of the queue's front: in place, or read into buf of size bytes.  They stay in

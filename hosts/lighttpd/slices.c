@@ -56,6 +56,7 @@ void slices_start(struct turn *t)
         return;
     }
     t->decision.length = TERSE_LENGTH_UNKNOWN;
+    trailers_note(t->e, &t->decision);
     t->e->piece = t->decision.piece;
     t->e->paused = t->paused;
     t->e->timer.due = false;

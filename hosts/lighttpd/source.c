@@ -89,25 +89,12 @@ static handler_t end_unattended(struct shim *s, request_st *r, struct exchange *
     return HANDLER_FINISHED;
 }
 
-/* The server makes headers of the trailers of a body that is complete, with their line ends in
- * them, which HTTP/2 does not allow.  It would not have been complete had it not been held. */
-static void mend_trailers(request_st *r)
-{
-    buffer *b = r->gw_dechunk ? &r->gw_dechunk->b : NULL;
-    uint32_t n = 0, len = b && r->gw_dechunk->done && !buffer_is_blank(b) ? buffer_clen(b) : 0;
-    for (uint32_t i = 0; i < len; i++)
-        if (b->ptr[i] != '\r')
-            b->ptr[n++] = b->ptr[i];
-    if (len)
-        buffer_truncate(b, n);
-}
-
 /* The inner handler is through, or has given up: the server has the request back. */
 static void step_back(struct shim *s, request_st *r, struct exchange *e)
 {
     e->source.broken = r->resp_body_started && r->resp_body_finished && !r->handler_module;
     if (e->source.held && r->resp_body_finished)
-        mend_trailers(r);
+        trailers_mend(r);
     source_forget(s, e);
 }
 
@@ -215,6 +202,8 @@ int32_t source_pull(struct shim *s, request_st *r, struct exchange *e)
     bool lost = r->handler_module != src->inner || rc == HANDLER_ERROR || rc == HANDLER_COMEBACK;
     src->ended = r->resp_body_finished || rc == HANDLER_FINISHED;
     r->resp_body_finished = 0;
+    if (src->ended)
+        trailers_edit(r, e);
     server_hand_over(r, s);
     return lost || (src->ended && is_short(r, src)) ? TERSE_SOURCE_BROKE : TERSE_DONE;
 }

@@ -88,7 +88,8 @@ NEXT(terse_decision, reason_name, reason_text, 56, const char *);
 NEXT(terse_decision, reason_text, edits, 64, const terse_edit *);
 NEXT(terse_decision, edits, n_edits, 72, uint32_t);
 NEXT(terse_decision, n_edits, hold_ms, 76, uint32_t);
-LAST(terse_decision, hold_ms, 80);
+NEXT(terse_decision, hold_ms, body, 80, terse_str);
+LAST(terse_decision, body, 96);
 
 FIRST(terse_spec, struct_size, uint32_t);
 NEXT(terse_spec, struct_size, direction, 4, int32_t);
@@ -248,6 +249,7 @@ NUMBER(TERSE_WHOLE, 1);
 NUMBER(TERSE_PEEK, 2);
 NUMBER(TERSE_STREAM, 3);
 NUMBER(TERSE_NO_BODY, 4);
+NUMBER(TERSE_REPLY, 5);
 NUMBER(TERSE_LENGTH_UNKNOWN, -1);
 NUMBER(TERSE_LENGTH_KEEP, -2);
 NUMBER(TERSE_ENCODE, 1);

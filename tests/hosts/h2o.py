@@ -56,10 +56,6 @@ class H2O(Server):
         'fast-clock': 'the case is about a habit of lighttpd',
     }
     slow = ('many-aborts',)
-    gaps = {
-        'weak-conditions': 'the file handler compares If-None-Match strongly and as a whole',
-        'ranges': 'the file handler has made the 206 before Terse is asked; Vary is missing',
-    }
 
     def _file(self, name):
         return os.path.join(self.folder, name)

@@ -105,9 +105,7 @@ def test_leaves_as_it_was(server, without, name, protocol):
     assert compared(after) == compared(before)
 
 
-@pytest.mark.parametrize('name', [
-    pytest.param(name, marks=pytest.mark.needs('ranges') if case.reason == 'range' else ())
-    for name, case in CASES.items()])
+@pytest.mark.parametrize('name', CASES)
 def test_one_reason(server, without, built, files, name):
     case = CASES[name]
     target = '?' + name.replace(' ', '-').replace('/', '-')
@@ -159,8 +157,7 @@ def test_head_in_the_log(server):
     assert server.wait_entry('/page.html?head').reason == 'head'
 
 
-@pytest.mark.parametrize('weak', [
-    False, pytest.param(True, marks=pytest.mark.needs('weak-conditions'))])
+@pytest.mark.parametrize('weak', [False, True])
 @pytest.mark.parametrize('accept', [[ALL], []])
 def test_304(server, get, weak, accept):
     """RFC 9110 section 15.4.5: with the validator and Vary of the 200 that it stands for."""
@@ -173,7 +170,6 @@ def test_304(server, get, weak, accept):
     assert answer.vary == full.vary
 
 
-@pytest.mark.needs('weak-conditions')
 def test_304_by_the_tag_that_was_given(server, get):
     tag = get(server, '/page.html', [ALL]).header('etag')
     answer = get(server, '/page.html', [ALL, ('If-None-Match', f'"other", {tag}')])
@@ -186,7 +182,6 @@ def test_304_in_the_log(server):
     assert server.wait_entry('/page.html?304').reason == 'not-modified'
 
 
-@pytest.mark.needs('ranges')
 def test_206_in_full(server, get, files):
     answer = get(server, '/page.html', [ALL, ('Range', 'bytes=100-299')])
     assert answer.status == 206

@@ -86,6 +86,11 @@ static void gates(void **state)
     assert_string_equal(run("GET", 205, GZIP, HTML, text, 0), "status");
     assert_string_equal(run("GET", 101, GZIP, HTML, text, -1), "status");
     assert_string_equal(run("GET", 206, GZIP, HTML, text, 1000), "partial");
+    assert_int_equal(rig.d.n_edits, 1);
+    assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
+    assert_string_equal(run("GET", 206, GZIP "range: bytes=0-9\n", HTML, text, 10), "range");
+    assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
+    assert_string_equal(run("GET", 206, GZIP, "content-type: image/png\n", text, 10), "partial");
     assert_int_equal(rig.d.n_edits, 0);
     assert_string_equal(run("POST", 200, GZIP, HTML, text, 1000), "coded");
     assert_string_equal(run("GET", 404, GZIP, HTML, text, 1000), "coded");

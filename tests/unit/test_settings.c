@@ -93,7 +93,7 @@ static void refusals(void **state)
     refused(&rig, "codings", "identity", TERSE_E_VALUE, "expected zstd");
     refused(&rig, "codings", "gzp", TERSE_E_VALUE, "the nearest is gzip");
     refused(&rig, "prefer", "sever", TERSE_E_VALUE, "the nearest is server");
-    refused(&rig, "etag", "wrong", TERSE_E_VALUE, "weaken, drop, keep, skip");
+    refused(&rig, "etag", "wrong", TERSE_E_VALUE, "weaken, suffix, drop, keep, skip");
     refused(&rig, "min-length", "-1", TERSE_E_VALUE, "0 to 1g");
     refused(&rig, "min-length", "2g", TERSE_E_VALUE, "0 to 1g");
     refused(&rig, "min-length", "1kk", TERSE_E_VALUE, "1kk");
