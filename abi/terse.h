@@ -258,6 +258,8 @@ typedef struct terse_reason {
     uint32_t number;
     const char *name;
     const char *sentence;
+    uint32_t rule; /* its number in "terse.rules/1"; 0: none */
+    uint32_t reserved0;
 } terse_reason;
 typedef struct terse_reasons {
     uint32_t struct_size;
@@ -265,6 +267,20 @@ typedef struct terse_reasons {
     const terse_reason *(*at)(uint32_t index); /* [any] static; NULL past the end */
 } terse_reasons;
 #define TERSE_QUERY_REASONS "terse.reasons/1"
+
+/* query("terse.rules/1"): what decisions go by, as numbered in the plugin's RULES.md. */
+typedef struct terse_rule {
+    uint32_t struct_size;
+    uint32_t number;    /* 1 is shown as R01 */
+    const char *title;  /* one sentence */
+    const char *fields; /* header fields whose edits go by it, in lower case, with spaces between */
+} terse_rule;
+typedef struct terse_rules {
+    uint32_t struct_size;
+    uint32_t count;
+    const terse_rule *(*at)(uint32_t index); /* [any] static; NULL past the end */
+} terse_rules;
+#define TERSE_QUERY_RULES "terse.rules/1"
 
 /* ---- the table -------------------------------------------------------------------------------- */
 

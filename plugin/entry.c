@@ -13,6 +13,7 @@
 #include "policy.h"
 #include "pool.h"
 #include "reasons.h"
+#include "rules.h"
 #include "settings.h"
 #include "stream.h"
 
@@ -22,6 +23,8 @@ static const void *query(const char *id)
         return &settings_keys;
     if (id && !strcmp(id, TERSE_QUERY_REASONS))
         return &reasons_list;
+    if (id && !strcmp(id, TERSE_QUERY_RULES))
+        return &rules_list;
     return NULL;
 }
 

@@ -138,12 +138,25 @@ FIRST(terse_reason, struct_size, uint32_t);
 NEXT(terse_reason, struct_size, number, 4, uint32_t);
 NEXT(terse_reason, number, name, 8, const char *);
 NEXT(terse_reason, name, sentence, 16, const char *);
-LAST(terse_reason, sentence, 24);
+NEXT(terse_reason, sentence, rule, 24, uint32_t);
+NEXT(terse_reason, rule, reserved0, 28, uint32_t);
+LAST(terse_reason, reserved0, 32);
 
 FIRST(terse_reasons, struct_size, uint32_t);
 NEXT(terse_reasons, struct_size, count, 4, uint32_t);
 NEXT(terse_reasons, count, at, 8, const terse_reason *(*)(uint32_t));
 LAST(terse_reasons, at, 16);
+
+FIRST(terse_rule, struct_size, uint32_t);
+NEXT(terse_rule, struct_size, number, 4, uint32_t);
+NEXT(terse_rule, number, title, 8, const char *);
+NEXT(terse_rule, title, fields, 16, const char *);
+LAST(terse_rule, fields, 24);
+
+FIRST(terse_rules, struct_size, uint32_t);
+NEXT(terse_rules, struct_size, count, 4, uint32_t);
+NEXT(terse_rules, count, at, 8, const terse_rule *(*)(uint32_t));
+LAST(terse_rules, at, 16);
 
 FIRST(terse_api, struct_size, uint32_t);
 NEXT(terse_api, struct_size, abi_major, 4, uint16_t);
