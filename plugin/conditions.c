@@ -138,20 +138,20 @@ static bool list_line(const terse_exchange *x, const terse_facts *f, uint32_t nt
     return nth == 0;
 }
 
-/* What a tag of the client's stands for: the coded representation, else the identity that it has
- * under the identity's tag; empty: neither.  One that names its coding may be weak or strong. */
-static struct entity_tag stands_for(const struct entity_tag *tag, const struct entity_tag *plain,
-                                    const struct entity_tag *coded)
+/* What a tag of the client's stands for, 2: the coded representation, 1: the identity, 0: neither.  Where
+ * both have one opaque part, a strong tag was given with the identity. */
+static int stands_for(const struct entity_tag *tag, const struct entity_tag *plain,
+                      const struct entity_tag *coded, struct entity_tag *it)
 {
-    struct entity_tag it = {.weak = false};
+    bool one_part = entity_tag_same(plain, coded);
 
-    if (entity_tag_same(tag, coded)) {
-        it = *coded;
-        it.weak = coded->weak || (tag->weak && !entity_tag_same(plain, coded));
-    } else if (entity_tag_same(tag, plain)) {
-        it = *plain;
+    if (entity_tag_same(tag, coded) && (!one_part || tag->weak || !coded->weak)) {
+        *it = *coded;
+        it->weak = coded->weak || (tag->weak && !one_part); /* it may have been given weak */
+        return 2;
     }
-    return it;
+    *it = *plain;
+    return entity_tag_same(tag, plain);
 }
 
 bool conditions_pick(const terse_exchange *x, const terse_facts *f, const struct entity_tag *plain,
@@ -159,19 +159,19 @@ bool conditions_pick(const terse_exchange *x, const terse_facts *f, const struct
 {
     struct entity_tag tag, it;
     terse_str line;
-    bool found = false, found_coded = false;
+    int best = 0;
 
     *picked = *coded;
-    for (uint32_t nth = 0; !found_coded && list_line(x, f, nth, &line); nth++)
-        while (!found_coded && entity_tag_next(&line, &tag)) {
-            it = stands_for(&tag, plain, coded);
-            if (!it.opaque.len)
-                continue;
-            found = true;
-            found_coded = entity_tag_same(&it, coded);
-            *picked = it;
+    for (uint32_t nth = 0; list_line(x, f, nth, &line); nth++)
+        while (best < 2 && entity_tag_next(&line, &tag)) {
+            int rank = stands_for(&tag, plain, coded, &it);
+
+            if (rank > best) {
+                best = rank;
+                *picked = it;
+            }
         }
-    return found;
+    return best > 0;
 }
 
 bool conditions_hold(const terse_exchange *x, const terse_facts *f, const struct entity_tag *plain,

@@ -166,7 +166,8 @@ def test_304(server, get, weak, accept):
     answer = get(server, '/page.html',
                  accept + [('If-None-Match', 'W/' + tag if weak else tag)])
     assert (answer.status, answer.body, answer.coding) == (304, b'', None)
-    assert answer.header('etag') == full.header('etag')
+    # a client that has a strong tag has the identity
+    assert answer.header('etag') == (full.header('etag') if weak else tag)
     assert answer.vary == full.vary
 
 
