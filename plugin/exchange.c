@@ -38,14 +38,14 @@ terse_status exchange_enter(terse_exchange *x, const terse_facts *facts, terse_f
 
 void exchange_read_request(terse_exchange *x, const terse_facts *facts)
 {
-    terse_str line;
+    terse_str lines[VIEW_LINES_MAX];
+    uint32_t n = 0;
 
     if (x->state != EXCHANGE_FRESH)
         return; /* the client's own field, not what a hook has made of it since */
-    weights_init(&x->weights);
-    for (uint32_t nth = 0; VIEW_LINE(facts, TERSE_REQUEST, "accept-encoding", nth, &line); nth++)
-        weights_add(&x->weights, line);
-    weights_finish(&x->weights);
+    while (n < VIEW_LINES_MAX && VIEW_LINE(facts, TERSE_REQUEST, "accept-encoding", n, &lines[n]))
+        n++;
+    negotiator_read(&x->policy->negotiator, &x->weights, lines, n);
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_REQUESTED;
 }

@@ -116,12 +116,7 @@ static void put(struct weights *w, int index, int milli)
     w->source[index] = milli == MALFORMED ? TERSE_WEIGHT_MALFORMED : TERSE_WEIGHT_NAMED;
 }
 
-void weights_init(struct weights *w)
-{
-    memset(w, 0, sizeof *w);
-}
-
-void weights_add(struct weights *w, terse_str line)
+static void add_line(struct weights *w, terse_str line)
 {
     terse_str member;
 
@@ -138,7 +133,8 @@ void weights_add(struct weights *w, terse_str line)
     }
 }
 
-void weights_finish(struct weights *w)
+/* Spreads "*" over what was not named. */
+static void spread_wildcard(struct weights *w)
 {
     if (w->source[WILDCARD] == TERSE_WEIGHT_ABSENT)
         return;
@@ -148,6 +144,21 @@ void weights_finish(struct weights *w)
         w->milli[c] = w->milli[WILDCARD];
         w->source[c] = TERSE_WEIGHT_WILDCARD;
     }
+}
+
+void weights_read(struct weights *w, const terse_str *lines, size_t n_lines)
+{
+    memset(w, 0, sizeof *w);
+    for (size_t i = 0; i < n_lines; i++)
+        add_line(w, lines[i]);
+    spread_wildcard(w);
+}
+
+void negotiator_read(const terse_negotiator *n, struct weights *w, const terse_str *lines,
+                     size_t n_lines)
+{
+    if (n_lines != 1 || !common_fields_find(n, lines[0], w))
+        weights_read(w, lines, n_lines);
 }
 
 bool weights_refuse_identity(const struct weights *w)
@@ -160,6 +171,8 @@ int negotiator_choose(const terse_negotiator *n, const struct weights *w)
     int best = CODING_IDENTITY;
     unsigned top = 0;
 
+    if (w->common)
+        return n->common[w->common - 1].coding;
     for (unsigned i = 0; i < n->n_order; i++) {
         unsigned milli = w->milli[n->order[i]];
 
@@ -203,10 +216,7 @@ terse_status negotiate(const terse_negotiator *n, const terse_str *fields, size_
 
     if (status < 0 || !n || (n_fields && !fields))
         return TERSE_E_ARG;
-    weights_init(&w);
-    for (size_t i = 0; i < n_fields; i++)
-        weights_add(&w, fields[i]);
-    weights_finish(&w);
+    negotiator_read(n, &w, fields, n_fields);
     coding = negotiator_choose(n, &w);
     choice.coding = coding == CODING_IDENTITY ? NULL : coding_name(coding);
     choice.flags = weights_refuse_identity(&w) ? TERSE_CHOICE_NO_IDENTITY : 0;

@@ -8,6 +8,7 @@
 
 #include <terse.h>
 #include "coding.h"
+#include "common_fields.h"
 
 struct settings;
 
@@ -16,20 +17,27 @@ struct weights {
     uint16_t milli[CODING_COUNT + 2]; /* by enum coding; the last one is "*" */
     uint8_t source[CODING_COUNT + 2]; /* TERSE_WEIGHT_* */
     uint8_t present;                  /* the header was there and not empty */
+    uint8_t common;                   /* 1 + its place among the common fields; 0: none of them */
+};
+
+struct common_field {
+    struct weights weights;
+    uint8_t coding; /* enum coding, what negotiator_choose gives */
 };
 
 struct terse_negotiator {
     uint8_t order[CODING_COUNT]; /* enum coding, the server's order */
     uint8_t n_order;
     uint8_t prefer; /* enum prefer */
+    struct common_field common[COMMON_FIELDS];
 };
 
-void weights_init(struct weights *w);
-/* Adds one line of the field; any number of lines make one list. */
-void weights_add(struct weights *w, terse_str line);
-/* Spreads "*" and the rule for identity over what was not named. */
-void weights_finish(struct weights *w);
+/* The parser: all lines of the field make one list. */
+void weights_read(struct weights *w, const terse_str *lines, size_t n_lines);
 
+/* The same; a field that is common is looked up and not parsed. */
+void negotiator_read(const terse_negotiator *n, struct weights *w, const terse_str *lines,
+                     size_t n_lines);
 /* The coding that w and the server's preference give; CODING_IDENTITY when none. */
 int negotiator_choose(const terse_negotiator *n, const struct weights *w);
 /* Whether w refuses identity. */

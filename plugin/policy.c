@@ -103,6 +103,7 @@ static void compile(terse_policy *policy)
     memcpy(policy->negotiator.order, s->codings, sizeof s->codings);
     policy->negotiator.n_order = s->n_codings;
     policy->negotiator.prefer = s->prefer;
+    common_fields_compile(&policy->negotiator);
     compile_tags(policy);
 }
 

@@ -10,6 +10,11 @@ import pytest
 BUILDS = [(folder, set(without.split(','))) for folder, without in
           (part.split('=') for part in os.environ['TERSE_FEWER'].split())]
 CODINGS = {'zstd', 'br', 'gzip', 'deflate'}
+# the values that a policy has ready (plugin/common_fields.h)
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'plugin',
+                       'common_fields.h'), encoding='ascii') as header:
+    COMMON = re.findall(r'^ +FIELD\("(.+)"\)', header.read(), re.M)
+assert COMMON
 TEXT = b'A build without one codec never offers it. ' * 200
 
 
@@ -38,6 +43,22 @@ def test_what_is_left_out_is_not_offered(build):
         assert refused.returncode != 0 and f'this build has no {coding}'.encode() in refused.stderr
         assert terse(folder, 'compress', '--coding', coding, data=TEXT).returncode != 0
     assert explain(folder, '*') not in without
+
+
+def explained(folder, *fields):
+    """All that is said of a response, and of each weight, for these lines of Accept-Encoding."""
+    lines = [part for field in fields for part in ('-H', f'Accept-Encoding: {field}')]
+    done = terse(folder, 'explain', *lines, '-R', 'Content-Type: text/html', '--length', '30000')
+    assert done.returncode == 0 and b'weight' in done.stdout, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize('field', COMMON)
+def test_common_fields_are_as_parsed(build, field):
+    folder, _ = build
+    ready = explained(folder, field)
+    for parsed in ([field.upper()], [field + ' '], [field, 'other']):
+        assert explained(folder, *parsed) == ready
 
 
 def test_what_is_left_works(build):

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Accept-Encoding: each input line is one line of the field. */
+/* Accept-Encoding: each input line is one line of the field.  What a policy looks up is what it
+ * parses. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@ const terse_api *terse_plugin_entry(uint32_t abi_major);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LINES 8
+#define WEIGHTS 8
 
 static terse_instance *instance;
 static terse_policy *policies[2];
@@ -75,22 +78,48 @@ static void check(const terse_choice *choice, const terse_weight *weights)
         abort(); /* never a refused identity while there is something else */
 }
 
+static terse_choice negotiated(const terse_api *api, const terse_policy *policy,
+                               const terse_str *lines, size_t n, terse_weight *weights)
+{
+    terse_choice choice = {
+        .struct_size = sizeof choice, .weights = weights, .weights_cap = WEIGHTS};
+
+    if (api->negotiate(api->negotiator(policy), lines, n, &choice) != TERSE_OK)
+        abort();
+    return choice;
+}
+
+/* coding names are static, so that pointers tell them apart */
+static bool same(const terse_choice *a, const terse_choice *b)
+{
+    if (a->coding != b->coding || a->flags != b->flags || a->n_weights != b->n_weights)
+        return false;
+    for (uint32_t i = 0; i < a->n_weights; i++)
+        if (a->weights[i].coding != b->weights[i].coding ||
+            a->weights[i].milli != b->weights[i].milli ||
+            a->weights[i].source != b->weights[i].source)
+            return false;
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const terse_api *api = terse_plugin_entry(TERSE_ABI_MAJOR);
-    terse_str lines[LINES];
-    terse_weight weights[8];
+    terse_str lines[LINES + 1];
+    terse_weight weights[WEIGHTS], parsed[WEIGHTS];
     size_t n;
 
     if (!policies[0])
         set_up(api);
     n = split(data, size, lines);
+    lines[n] = (terse_str){"", 0}; /* one empty line more says nothing, but is never looked up */
     for (int i = 0; i < 2; i++) {
-        terse_choice choice = {.struct_size = sizeof choice, .weights = weights, .weights_cap = 8};
+        terse_choice choice = negotiated(api, policies[i], lines, n, weights);
+        terse_choice again = negotiated(api, policies[i], lines, n + 1, parsed);
 
-        if (api->negotiate(api->negotiator(policies[i]), lines, n, &choice) != TERSE_OK)
-            abort();
         check(&choice, weights);
+        if (!same(&choice, &again))
+            abort();
     }
     while (n)
         free((char *)lines[--n].ptr);
