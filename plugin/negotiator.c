@@ -39,14 +39,22 @@ static size_t token_length(terse_str text)
     return i;
 }
 
-/* Length of a quoted-string at text, 0 when it does not end (section 5.6.4). */
+static bool is_control(unsigned char c) /* and no HTAB */
+{
+    return (c < 0x20 && c != '\t') || c == 0x7f;
+}
+
+/* Length of a quoted-string at text, 0 when it does not end or has a control character in it,
+ * behind a backslash too (section 5.6.4). */
 static size_t quoted_length(terse_str text)
 {
     for (size_t i = 1; i < text.len; i++) {
-        if (text.ptr[i] == '\\')
-            i++;
-        else if (text.ptr[i] == '"')
+        if (text.ptr[i] == '"')
             return i + 1;
+        if (text.ptr[i] == '\\' && ++i == text.len)
+            return 0;
+        if (is_control((unsigned char)text.ptr[i]))
+            return 0;
     }
     return 0;
 }

@@ -100,6 +100,7 @@ static void grammar_of_weights(void **state)
         {{"gzip;q=2"}, "identity"},
         {{"gzip;q=-1"}, "identity"},
         {{"gzip;q=0.0001"}, "identity"},
+        {{"gzip;q=1.0000"}, "identity"},
         {{"gzip;q=.5"}, "identity"},
         {{"gzip;q=1.001"}, "identity"},
         {{"gzip;q=00"}, "identity"},
@@ -112,6 +113,7 @@ static void grammar_of_weights(void **state)
         {{"gzip;q=\"1\""}, "identity"},
         {{"gzip;"}, "gzip"},
         {{"gzip;;q=0"}, "identity"},
+        {{"gzip;;q=0.5"}, "gzip"},
         {{"gzip;x=1"}, "gzip"},
         {{"gzip;x=1;q=0"}, "identity"},
         {{"gzip;q=1;x=y"}, "gzip"},
@@ -123,7 +125,12 @@ static void grammar_of_weights(void **state)
         {{"gzip;x=\"a,zstd\""}, "gzip"},
         {{"gzip;x=\"\\\",zstd\";q=0"}, "identity"},
         {{"gzip;x=\"zstd"}, "identity"},
+        {{"gzip;x=\"\t\\\t\x80\""}, "gzip"},
+        {{"gzip;x=\"\x1f\""}, "identity"},
+        {{"gzip;x=\"\x7f\""}, "identity"},
+        {{"gzip;x=\"\\\x01\""}, "identity"},
         {{"foo;x=\"gzip, br\", br"}, "br"},
+        {{"foo\\\"x, zstd\", br"}, "br"}, /* a backslash out of quotes is none */
         {{"gzip;x=\"open", "br"}, "br"},
     };
 
