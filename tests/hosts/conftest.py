@@ -21,6 +21,11 @@ from lighttpd import Lighttpd  # noqa: E402
 from origins import Origin  # noqa: E402
 from sites import Site  # noqa: E402
 
+WHEN_NAMED = {  # markers of cases that have a part of tests/run of their own
+    'long': 'takes minutes',
+    'cache': 'needs Varnish',
+    'browser': 'needs Chromium',
+}
 SERVERS = {cls.name: cls for cls in (Lighttpd, H2O, LibH2O)}
 
 
@@ -39,7 +44,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
-    config.addinivalue_line('markers', 'long: takes minutes; only when named by -m long')
+    for name, why in WHEN_NAMED.items():
+        config.addinivalue_line('markers', f'{name}: {why}; only when named by -m {name}')
     config.addinivalue_line('markers', 'needs(*what): see lacks and gaps of a server')
 
 
@@ -59,6 +65,10 @@ def mark_what_a_server_lacks(item):
                                               strict=True))
 
 
+def waits_for_its_part(item, wanted):
+    return any(name not in wanted and item.get_closest_marker(name) for name in WHEN_NAMED)
+
+
 def is_about_others(item, names):
     """A case of a file about servers none of which is tested."""
     return not set(getattr(item.module, 'ONLY', names)) & set(names)
@@ -72,7 +82,7 @@ def pytest_collection_modifyitems(config, items):
         mark_what_a_server_lacks(item)
     left_out = [item for item in items if is_about_others(item, names)
                 or sanitized and item.get_closest_marker('plain')
-                or 'long' not in wanted and item.get_closest_marker('long')]
+                or waits_for_its_part(item, wanted)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 

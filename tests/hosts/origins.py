@@ -57,7 +57,7 @@ class Origin:
             try:
                 method, path, headers = self.read(reader)
                 self.seen.append((path, headers))
-                reply = self.replies.get(path.split('?')[0], Reply(b'no such reply', 404))
+                reply = self.reply_to(path, headers)
                 self.write(connection, reply.head())
                 for piece in reply.pieces() if method != 'HEAD' else ():
                     self.write(connection, piece)
@@ -65,6 +65,9 @@ class Origin:
                     self.finish(connection)
             except (OSError, ValueError):
                 return  # the server went away
+
+    def reply_to(self, path, _headers):
+        return self.replies.get(path.split('?')[0], Reply(b'no such reply', 404))
 
     @staticmethod
     def read(reader):
@@ -91,3 +94,20 @@ class Origin:
 
     def close(self):
         self.listener.close()
+
+
+def opaque(tag):
+    """What the weak comparison of RFC 9110 section 8.8.3.2 compares."""
+    return tag.strip().removeprefix('W/')
+
+
+class Validating(Origin):
+    """Answers If-None-Match with 304 when one of the tags is the reply's (section 13.1.2)."""
+
+    def reply_to(self, path, headers):
+        reply = super().reply_to(path, headers)
+        tags = [opaque(tag) for tag in headers.get('if-none-match', '').split(',')]
+        if any(name == 'ETag' and opaque(value) in tags for name, value in reply.headers):
+            return Reply(status=304, framing='none', headers=[
+                header for header in reply.headers if header[0] != 'Content-Type'])
+        return reply
