@@ -48,6 +48,7 @@ MEDIA_TYPES = {
     '.svg': 'image/svg+xml',
     '.txt': 'text/plain',
     '.jpg': 'image/jpeg',
+    '.woff2': 'font/woff2',
     '.unknown': 'application/x-terse-test',
     '.bin': 'application/octet-stream',
 }

@@ -12,9 +12,8 @@ from varnish import Varnish, from_cache
 
 pytestmark = pytest.mark.cache
 
-CLIENTS = {'br': 'br', 'gzip': 'gzip', 'nothing': None}  # Accept-Encoding
-CODINGS = {'br': 'br', 'gzip': 'gzip', 'nothing': None}
-ORDERS = list(itertools.permutations(CLIENTS))
+CODINGS = {'br': 'br', 'gzip': 'gzip', 'nothing': None}  # what a client accepts, and gets
+ORDERS = list(itertools.permutations(CODINGS))
 KEPT = 'public, max-age=3600'
 HTML = ('Content-Type', 'text/html')
 SOURCES = {'file': '/kept/page.html', 'origin': '/origin/page'}
@@ -38,7 +37,7 @@ class Chain:
     files: object
 
     def ask(self, target, name, more=()):
-        field = CLIENTS[name]
+        field = CODINGS[name]
         headers = [('Accept-Encoding', field)] if field else []
         return self.cache.get(target, headers + list(more))
 
@@ -126,7 +125,7 @@ def test_a_stale_one_is_revalidated(chain, source, order):
 
 
 @pytest.mark.parametrize('source, name', [
-    needing(source, CODINGS[name], source, name) for source in SOURCES for name in CLIENTS])
+    needing(source, CODINGS[name], source, name) for source in SOURCES for name in CODINGS])
 def test_a_client_that_has_it_gets_no_body(chain, source, name):
     """304 from the cache alone, and from the server through the cache."""
     target = f'{SOURCES[source]}?has-it-{name}'
@@ -141,7 +140,7 @@ def test_a_client_that_has_it_gets_no_body(chain, source, name):
         chain.cache.grow_stale(target)
 
 
-@pytest.mark.parametrize('name', CLIENTS)
+@pytest.mark.parametrize('name', CODINGS)
 def test_one_that_has_changed_comes_anew(chain, files, name):
     headers = [HTML, ('Cache-Control', KEPT)]
     target = chain.origin.on(f'/origin/changes-{name}', files.text[:20000],
@@ -156,7 +155,7 @@ def test_one_that_has_changed_comes_anew(chain, files, name):
 def test_what_is_never_coded_is_kept_once_for_all(chain):
     """A JPEG has no Vary: whoever asks first fetches it for the others."""
     target = '/kept/picture.jpg'
-    answers = [chain.ask(target, name) for name in CLIENTS]
+    answers = [chain.ask(target, name) for name in CODINGS]
     assert [from_cache(answer) for answer in answers] == [False, True, True]
     for answer in answers:
         assert (answer.coding, answer.plain, answer.vary) == (None, chain.plain(target), [])
