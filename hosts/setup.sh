@@ -14,6 +14,8 @@ H2O_PACKAGES='h2o libh2o-evloop-dev libssl-dev'
 ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
 TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev libyaml-dev python3-pytest
   python3-h2 lighttpd-mod-deflate lighttpd-mod-openssl nghttp2-client openssl'
+CACHE_PACKAGES='varnish'
+BROWSER_PACKAGES='chromium fonts-dejavu-core woff2'
 TSAN_PACKAGES='cmake make dpkg-dev zlib1g-dev libssl-dev'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -59,27 +61,30 @@ is_installed() {
 }
 
 # Undoes what a package's installation does for the next boot.
-disable_service() {
-    deb-systemd-helper disable "$1.service" >/dev/null 2>&1 || true
-    update-rc.d "$1" disable >/dev/null 2>&1 || true
+disable_services() {
+    local service
+    for service in $(dpkg -L "$1" | sed -n 's:^/lib/systemd/system/\(.*\)\.service$:\1:p'); do
+        deb-systemd-helper disable "$service.service" >/dev/null 2>&1 || true
+        update-rc.d "$service" disable >/dev/null 2>&1 || true
+    done
 }
 
 # Installs what is missing of the named packages; touches nothing when nothing is.
 install_packages() {
-    local missing service fresh=
+    local missing package fresh=
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
     as_root || die "not installed: $(echo $missing); run this with sudo, or install them"
     say "installing: $(echo $missing)"
-    for service in lighttpd h2o; do
-        is_installed "$service" || fresh="$fresh $service"
+    for package in lighttpd h2o varnish; do
+        is_installed "$package" || fresh="$fresh $package"
     done
     apt_quietly update || say "apt-get update failed; going on with the lists at hand"
     # shellcheck disable=SC2086 # a list of words
     without_services apt_quietly install --no-install-recommends $missing ||
         die "apt-get could not install: $(echo $missing)"
-    for service in $fresh; do
-        if is_installed "$service"; then disable_service "$service"; fi
+    for package in $fresh; do
+        if is_installed "$package"; then disable_services "$package"; fi
     done
 }
 

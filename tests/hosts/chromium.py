@@ -24,8 +24,8 @@ SECONDS = 60
 
 
 def key_of(certificate):
-    """The name of a certificate's key.  What came under one that is merely put up with is never kept,
-    so the browser is told that this one is right."""
+    """The name of a certificate's key, by which the browser is told that it is right: what came
+    under one that is merely put up with is never kept."""
     told = subprocess.run(
         f'openssl x509 -in {shlex.quote(certificate)} -noout -pubkey |'
         ' openssl pkey -pubin -outform der | openssl dgst -sha256 -binary',
@@ -46,7 +46,7 @@ class Chromium:
             return file.read()
 
     def start(self):
-        assert os.path.exists(BINARY), f'{BINARY} is not there; Debian has it in its package chromium'
+        assert os.path.exists(BINARY), f'{BINARY}, of the package chromium, is not there'
         flags = FLAGS + [f'--user-data-dir={self.folder}/profile',
                          f'--ignore-certificate-errors-spki-list={key_of(self.certificate)}']
         flags += ['--no-sandbox'] if os.geteuid() == 0 else []
@@ -146,6 +146,11 @@ class Exchange:
     done: bool = False
     failure: str = ''
 
+    @property
+    def complete(self):
+        """What came on the wire is told in events of its own, which may come behind."""
+        return self.done and bool(self.from_cache or self.failure or self.status and self.asked)
+
 
 def lower(headers):
     return {name.lower(): value for name, value in headers.items()}
@@ -156,7 +161,7 @@ class Page:
         self.browser, self.session, self.context = browser, session, context
         self.exchanges = {}  # by Chromium's name of the request
         self.errors = []  # of the console, of scripts and of loading
-        self.loaded = False
+        self.arrived = self.loaded = False
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
@@ -209,17 +214,20 @@ class Page:
     def on_Runtime_exceptionThrown(self, event):
         self.errors.append(f'exception: {event["exceptionDetails"]}')
 
+    def on_Page_frameNavigated(self, _event):
+        self.arrived = True
+
     def on_Page_loadEventFired(self, _event):
-        self.loaded = True
+        self.loaded = self.arrived  # or it is that of the page before
 
     def _visit(self, method, **params):
-        """{path: Exchange} of what a page and its parts asked for, once all has come."""
-        self.exchanges, self.loaded = {}, False
+        """What the page says that it has seen, once it and its parts have come."""
+        self.exchanges = {}
+        self.arrived = self.loaded = False
         self.call(method, **params)
         self.browser.until(lambda: self.loaded)
         value = self.evaluate('window.seen')
-        self.browser.until(lambda: all(e.done and (e.from_cache or e.status)
-                                       for e in self.network()))
+        self.browser.until(lambda: all(exchange.complete for exchange in self.network()))
         return value
 
     def network(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A browser loads a page and all its parts, decodes what is coded, and when it reloads the page gets
-304s: Chromium of Debian's packages, over HTTP/1.1 and over TLS and HTTP/2."""
+"""A browser loads a page and all its parts, decodes what is coded, and gets 304s when it reloads
+the page: Chromium of Debian's packages, over HTTP/1.1 and over TLS and HTTP/2."""
 import base64
 import json
 import os
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 CODED = ('index.html', 'style.css', 'script.js', 'data.json', 'drawing.svg')
 AS_THEY_ARE = ('face.woff2', 'picture.jpg')
-ACCEPTED = 'gzip, deflate, br, zstd'  # what the browser says of itself, to 127.0.0.1 without TLS too
+ACCEPTED = 'gzip, deflate, br, zstd'  # what the browser asks of 127.0.0.1, without TLS too
 CODINGS = {'/web/': 'zstd', '/web-br/': 'br'}  # by the start of the path; the first is the default
 FONT = '/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf'
 PROTOCOLS = {'http': 'http/1.1', 'https': 'h2'}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Behind a shared cache: Varnish keeps what the server answers by its Vary, gives each client a coding
-that it accepts, and asks by the entity tags that it was given whether they still hold."""
+"""Behind a shared cache: Varnish keeps what the server answers by its Vary, gives each client a
+coding that it accepts, and asks by the entity tags that it was given whether they still hold."""
 import itertools
 import tempfile
 from dataclasses import dataclass

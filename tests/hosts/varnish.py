@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Debian's Varnish as the shared cache in front of a server under test: all that it keeps lies in one
-folder, and it hands Accept-Encoding on as the client sent it."""
+"""Debian's Varnish as the shared cache in front of a server under test: all that it keeps lies in
+one folder, and it hands Accept-Encoding on as the client sent it."""
 import os
 import signal
 import socket
@@ -52,7 +52,7 @@ class Varnish:
             return file.read()
 
     def start(self):
-        assert os.path.exists(BINARY), f'{BINARY} is not there; Debian has it in its package varnish'
+        assert os.path.exists(BINARY), f'{BINARY}, of the package varnish, is not there'
         with open(self._file('cache.vcl'), 'w', encoding='ascii') as file:
             file.write(VCL.format(port=self.backend_port))
         with open(self._file('said'), 'wb') as said:
