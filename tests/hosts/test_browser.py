@@ -175,7 +175,6 @@ def test_a_page_loads_with_its_parts(server, page, base, scheme, folder, parts):
         assert entry.coding == (CODINGS[folder] if name in CODED else 'identity')
 
 
-@pytest.mark.needs('weak-conditions')
 def test_a_reload_revalidates(server, page, base, folder):
     assert page.visit(base + 'index.html') == SEEN
     before = exchanges(page, base)

@@ -16,16 +16,19 @@ CODINGS = {'br': 'br', 'gzip': 'gzip', 'nothing': None}  # what a client accepts
 ORDERS = list(itertools.permutations(CODINGS))
 KEPT = 'public, max-age=3600'
 HTML = ('Content-Type', 'text/html')
-SOURCES = {'file': '/kept/page.html', 'origin': '/origin/page'}
+SOURCES = ('file', 'origin')
+# of the setting etag, and how many tags a page then has that three clients got
+MODES = {'weaken': 2, 'suffix': 3, 'keep': 1, 'drop': 2}
+# without a tag only a file has something else to be asked by, its Last-Modified
+ASKED_BY = [(source, mode) for source in SOURCES for mode in MODES
+            if (source, mode) != ('origin', 'drop')]
 
 each_order = pytest.mark.parametrize('order', ORDERS, ids='-'.join)
-each_source = pytest.mark.parametrize('source', SOURCES)
 
 
-def needing(source, coding, *values):
-    """A case that asks by a tag that it was given: that of a coded file is weak."""
-    weak = source == 'file' and coding
-    return pytest.param(*values, marks=pytest.mark.needs('weak-conditions') if weak else ())
+def place(source, mode='weaken'):
+    """The page, from a source, under a setting."""
+    return f'/{source}/{mode}/page.html'
 
 
 @dataclass
@@ -67,6 +70,12 @@ class Chain:
                 for entry in self.server.wait_entries(target, count)]
 
 
+def condition(answer):
+    """How a client asks whether what it has still holds."""
+    tag = answer.header('etag')
+    return ('If-None-Match', tag) if tag else ('If-Modified-Since', answer.header('last-modified'))
+
+
 def fetched(order):
     return [(200, CODINGS[name] or 'identity') for name in order]
 
@@ -78,15 +87,20 @@ def validating():
     origin.close()
 
 
+def scopes_of(mode, port):
+    return (Scope(f'/file/{mode}/', params={'etag': mode}, headers={'Cache-Control': KEPT}),
+            Scope(f'/origin/{mode}/', params={'etag': mode}, origin=port))
+
+
 @pytest.fixture(scope='module')
 def chain(launch_shared, site, files, validating, workshop):
-    for name in ('page.html', 'picture.jpg'):
-        files.add(f'kept/{name}', files.contents[name])
-    validating.on('/origin/page', files.text[:30000],
-                  headers=[HTML, ('ETag', '"one"'), ('Cache-Control', KEPT)])
-    server = launch_shared(site.but(scopes=(
-        Scope('/kept/', headers={'Cache-Control': KEPT}),
-        Scope('/origin/', origin=validating.port))))
+    files.add('file/weaken/picture.jpg', files.contents['picture.jpg'])
+    for mode in MODES:
+        files.add(place('file', mode)[1:], files.contents['page.html'])
+        validating.on(place('origin', mode), files.text[:30000],
+                      headers=[HTML, ('ETag', '"one"'), ('Cache-Control', KEPT)])
+    server = launch_shared(site.but(scopes=tuple(
+        itertools.chain.from_iterable(scopes_of(mode, validating.port) for mode in MODES))))
     cache = Varnish(tempfile.mkdtemp(prefix='varnish-', dir=workshop), server.port)
     try:
         yield Chain(cache.start(), server, validating, files)
@@ -95,10 +109,10 @@ def chain(launch_shared, site, files, validating, workshop):
 
 
 @each_order
-@each_source
+@pytest.mark.parametrize('source', SOURCES)
 def test_each_gets_what_it_accepts(chain, source, order):
     """Fresh from the server, then from the cache; the server is asked once for each coding."""
-    target = f'{SOURCES[source]}?{"-".join(order)}'
+    target = f'{place(source)}?{"-".join(order)}'
     fresh = chain.fill(target, order)
     for name in order + order[::-1]:
         again = chain.right(target, name)
@@ -108,12 +122,12 @@ def test_each_gets_what_it_accepts(chain, source, order):
 
 
 @each_order
-@pytest.mark.parametrize('source', [
-    needing(source, 'some', source) for source in SOURCES])
-def test_a_stale_one_is_revalidated(chain, source, order):
+@pytest.mark.parametrize('source, mode', ASKED_BY)
+def test_a_stale_one_is_revalidated(chain, source, mode, order):
     """The server says 304, and the cache goes on with the body that it has."""
-    target = f'{SOURCES[source]}?stale-{"-".join(order)}'
+    target = f'{place(source, mode)}?stale-{"-".join(order)}'
     fresh = chain.fill(target, order)
+    assert len({answer.header('etag') for answer in fresh.values()}) == MODES[mode]
     chain.cache.grow_stale(target)
     for name in order:
         again = chain.right(target, name)
@@ -124,15 +138,14 @@ def test_a_stale_one_is_revalidated(chain, source, order):
         assert from_cache(chain.right(target, name)), 'it holds again'
 
 
-@pytest.mark.parametrize('source, name', [
-    needing(source, CODINGS[name], source, name) for source in SOURCES for name in CODINGS])
-def test_a_client_that_has_it_gets_no_body(chain, source, name):
+@pytest.mark.parametrize('source, mode', ASKED_BY)
+@pytest.mark.parametrize('name', CODINGS)
+def test_a_client_that_has_it_gets_no_body(chain, source, mode, name):
     """304 from the cache alone, and from the server through the cache."""
-    target = f'{SOURCES[source]}?has-it-{name}'
+    target = f'{place(source, mode)}?has-it-{name}'
     fresh = chain.fill(target, [name])[name]
-    has_it = [('If-None-Match', fresh.header('etag'))]
     for asked in (1, 2):
-        answer = chain.ask(target, name, has_it)
+        answer = chain.ask(target, name, [condition(fresh)])
         assert (answer.status, answer.body) == (304, b'')
         assert answer.header('etag') == fresh.header('etag')
         assert answer.vary == fresh.vary
@@ -143,7 +156,7 @@ def test_a_client_that_has_it_gets_no_body(chain, source, name):
 @pytest.mark.parametrize('name', CODINGS)
 def test_one_that_has_changed_comes_anew(chain, files, name):
     headers = [HTML, ('Cache-Control', KEPT)]
-    target = chain.origin.on(f'/origin/changes-{name}', files.text[:20000],
+    target = chain.origin.on(f'/origin/weaken/changes-{name}', files.text[:20000],
                              headers=headers + [('ETag', '"before"')])
     before = chain.fill(target, [name])[name]
     chain.origin.on(target, files.text[5000:40000], headers=headers + [('ETag', '"after"')])
@@ -154,7 +167,7 @@ def test_one_that_has_changed_comes_anew(chain, files, name):
 
 def test_what_is_never_coded_is_kept_once_for_all(chain):
     """A JPEG has no Vary: whoever asks first fetches it for the others."""
-    target = '/kept/picture.jpg'
+    target = '/file/weaken/picture.jpg'
     answers = [chain.ask(target, name) for name in CODINGS]
     assert [from_cache(answer) for answer in answers] == [False, True, True]
     for answer in answers:
@@ -164,7 +177,7 @@ def test_what_is_never_coded_is_kept_once_for_all(chain):
 
 @each_order
 def test_what_must_not_be_kept_is_fetched_each_time(chain, files, order):
-    target = chain.origin.on(f'/origin/private-{"-".join(order)}', files.text[:20000],
+    target = chain.origin.on(f'/origin/weaken/private-{"-".join(order)}', files.text[:20000],
                              headers=[HTML, ('ETag', '"own"'), ('Cache-Control', 'private')])
     for name in order + order:
         assert not from_cache(chain.right(target, name))
