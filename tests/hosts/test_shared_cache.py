@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 
 import pytest
-from origins import Validating
+from origins import Validating, opaque
 from sites import Scope
 from varnish import Varnish, from_cache
 
@@ -22,6 +22,8 @@ MODES = {'weaken': 2, 'suffix': 3, 'keep': 1, 'drop': 2}
 # without a tag only a file has something else to be asked by, its Last-Modified
 ASKED_BY = [(source, mode) for source in SOURCES for mode in MODES
             if (source, mode) != ('origin', 'drop')]
+
+NOT_CODED = ('noise.txt', 'size-299.html')  # but might have been
 
 each_order = pytest.mark.parametrize('order', ORDERS, ids='-'.join)
 
@@ -50,9 +52,9 @@ class Chain:
             return self.origin.replies[path].body
         return self.files.contents[path[1:]]
 
-    def right(self, target, name, more=()):
+    def right(self, target, name):
         """A client's whole answer, in the coding that it accepts."""
-        answer = self.ask(target, name, more)
+        answer = self.ask(target, name)
         assert (answer.status, answer.coding) == (200, CODINGS[name])
         assert answer.plain == self.plain(target)
         assert answer.vary == ['accept-encoding']
@@ -94,7 +96,8 @@ def scopes_of(mode, port):
 
 @pytest.fixture(scope='module')
 def chain(launch_shared, site, files, validating, workshop):
-    files.add('file/weaken/picture.jpg', files.contents['picture.jpg'])
+    for name in ('picture.jpg', *NOT_CODED):
+        files.add(f'file/weaken/{name}', files.contents[name])
     for mode in MODES:
         files.add(place('file', mode)[1:], files.contents['page.html'])
         validating.on(place('origin', mode), files.text[:30000],
@@ -163,6 +166,20 @@ def test_one_that_has_changed_comes_anew(chain, files, name):
     chain.cache.grow_stale(target)
     assert chain.right(target, name).header('etag') != before.header('etag')
     assert chain.entries(target, 2) == fetched([name, name])
+
+
+@pytest.mark.parametrize('name', NOT_CODED)
+def test_what_was_not_coded_is_revalidated_too(chain, name):
+    """A 304 does not tell how long the body would be and whether it would shrink: its tag is weak
+    where that of the 200 is not."""
+    target = f'/file/weaken/{name}'
+    fresh = chain.ask(target, 'br')
+    assert (fresh.coding, fresh.plain) == (None, chain.plain(target))
+    chain.cache.grow_stale(target)
+    again = chain.ask(target, 'br')
+    assert (again.coding, again.body, again.vary) == (None, fresh.body, fresh.vary)
+    assert opaque(again.header('etag')) == opaque(fresh.header('etag'))
+    assert chain.entries(target, 2) == [(200, 'identity'), (304, None)]
 
 
 def test_what_is_never_coded_is_kept_once_for_all(chain):
