@@ -14,5 +14,6 @@ int command_explain(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_keys(int argc, char **argv);
 int command_reasons(int argc, char **argv);
+int command_rules(int argc, char **argv);
 
 #endif

@@ -13,6 +13,7 @@ struct run {
     const terse_api *api;
     const struct message *m;
     struct outcome *out;
+    struct headers headers; /* as the request's edits have left them */
     terse_exchange *x;
     terse_facts facts;
     terse_str body; /* as far as it is at hand */
@@ -82,7 +83,12 @@ static int ask_request(struct run *r)
         return failed("request", status);
     if (out->decision.action == TERSE_REPLY)
         return keep_decision(r);
-    return keep_edits(out, &out->decision, out->request_edits, &out->n_request_edits);
+    if (keep_edits(out, &out->decision, out->request_edits, &out->n_request_edits) != 0)
+        return -1;
+    for (unsigned i = 0; i < out->n_request_edits; i++)
+        if (headers_edit(&r->headers, &out->request_edits[i]) != 0)
+            return -1;
+    return 0;
 }
 
 static int ask_decide(struct run *r)
@@ -210,6 +216,7 @@ static int follow(struct run *r)
 int exchange_run(struct session *s, const struct message *m, struct outcome *out)
 {
     struct run r = {.s = s, .api = s->plugin.api, .m = m, .out = out};
+    r.headers = m->headers;
     r.body = (terse_str){m->body, m->body_len};
     memset(out, 0, sizeof *out);
     out->account.struct_size = sizeof out->account;
@@ -220,7 +227,7 @@ int exchange_run(struct session *s, const struct message *m, struct outcome *out
                             .policy = s->policy,
                             .pool = s->pool,
                             .header = headers_find,
-                            .header_ctx = (void *)(uintptr_t)&m->headers,
+                            .header_ctx = &r.headers,
                             .method = {m->method, strlen(m->method)},
                             .http_version = m->http_version,
                             .length = -1};

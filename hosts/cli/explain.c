@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* terse explain: the decision on one exchange, without a server. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "exchange.h"
-#include "read_range.h"
+#include "input.h"
+#include "replay.h"
 #include "report.h"
 #include "say.h"
 
 struct state {
     struct session_args session;
     struct message message;
-    const char *file;
+    const char *file, *request, *response;
+    char *kept[3]; /* what was read from files */
     bool streamed;
 };
 
@@ -74,6 +72,18 @@ static int take_body_file(void *state, const char *value)
     return 0;
 }
 
+static int take_request(void *state, const char *value)
+{
+    ((struct state *)state)->request = value;
+    return 0;
+}
+
+static int take_response(void *state, const char *value)
+{
+    ((struct state *)state)->response = value;
+    return 0;
+}
+
 static int take_streamed(void *state, const char *value)
 {
     (void)value;
@@ -90,6 +100,9 @@ static const struct arg args[] = {
      take_response_header},
     {"length", 0, "BYTES", "of the response's body, when there is no --file", take_length},
     {"file", 0, "FILE", "the response's body, which is really coded", take_body_file},
+    {"request", 0, "FILE", "the request, as HTTP/1 writes it; -H adds to it", take_request},
+    {"response", 0, "FILE", "the response, as curl -i shows it, with or without its body",
+     take_response},
     {"streamed", 0, NULL, "the body's length is not known when it starts", take_streamed},
     {NULL, 0, NULL, NULL, NULL},
 };
@@ -102,33 +115,27 @@ static const struct usage usage = {
     .args = {args, session_settings_args, session_plugin_arg},
 };
 
-static int read_body(int fd, const char *name, struct message *m)
+/* What the files say; the options say more, or other things. */
+static int replay(struct state *state)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return complain("%s: %s", name, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return complain("%s: not a regular file", name);
-    char *body = malloc((size_t)st.st_size + 1);
-    if (!body)
-        return complain("%s: no memory", name);
-    int failed = terse_read_range(fd, 0, body, (size_t)st.st_size);
-    m->body = body;
-    m->body_len = (size_t)st.st_size;
-    m->length = st.st_size;
-    if (failed)
-        return complain("%s: %s", name, failed > 0 ? strerror(failed) : "became shorter");
+    struct message *m = &state->message;
+    char **kept = state->kept;
+    size_t len;
+    if (state->request && (input_read(state->request, &kept[0], &len) != 0 ||
+                           replay_request(state->request, kept[0], len, m) != 0))
+        return -1;
+    if (state->response &&
+        (input_read(state->response, &kept[1], &len) != 0 ||
+         replay_response(state->response, kept[1], len, m, &state->streamed) != 0))
+        return -1;
+    if (!state->file)
+        return 0;
+    if (input_read(state->file, &kept[2], &len) != 0)
+        return -1;
+    m->body = kept[2];
+    m->body_len = len;
+    m->length = (int64_t)len;
     return 0;
-}
-
-static int open_body(const char *name, struct message *m)
-{
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return complain("%s: %s", name, strerror(errno));
-    int result = read_body(fd, name, m);
-    close(fd);
-    return result;
 }
 
 static int explain(struct state *state)
@@ -136,7 +143,7 @@ static int explain(struct state *state)
     struct message *m = &state->message;
     struct session s = {0};
     struct outcome out = {0};
-    int result = state->file ? open_body(state->file, m) : 0;
+    int result = replay(state);
     m->whole = m->length >= 0 && !state->streamed;
     if (state->streamed)
         m->length = -1;
@@ -145,12 +152,13 @@ static int explain(struct state *state)
     if (result == 0)
         result = exchange_run(&s, m, &out);
     if (result == 0) {
-        report_print(m, &out);
+        report_print(&s, m, &out);
         result = report_weights(&s, &m->headers);
     }
     outcome_free(&out);
     session_close(&s);
-    free((void *)(uintptr_t)m->body);
+    for (size_t i = 0; i < sizeof state->kept / sizeof state->kept[0]; i++)
+        free(state->kept[i]);
     return result;
 }
 

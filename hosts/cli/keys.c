@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terse keys, terse reasons: what the plugin says of itself, as a table. */
+/* terse keys, terse reasons, terse rules: what the plugin says of itself, as a table. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,10 +64,26 @@ static bool reason_row(const void *list, uint32_t i, const char *cells[COLUMNS +
     return true;
 }
 
+static bool rule_row(const void *list, uint32_t i, const char *cells[COLUMNS + 1], char number[12])
+{
+    const terse_rules *rules = list;
+    const terse_rule *rule = i < rules->count ? rules->at(i) : NULL;
+    if (!rule || rule->struct_size < TERSE_OFFSETOFEND(terse_rule, fields))
+        return false;
+    snprintf(number, 12, "R%02u", (unsigned)rule->number);
+    cells[0] = number;
+    cells[1] = rule->title;
+    cells[2] = rule->fields;
+    cells[3] = NULL;
+    return true;
+}
+
 static const struct table keys_table = {
     {"key", "type", "default", "values", "meaning", NULL}, key_row, TERSE_QUERY_KEYS};
 static const struct table reasons_table = {
     {"number", "name", "meaning", NULL}, reason_row, TERSE_QUERY_REASONS};
+static const struct table rules_table = {
+    {"number", "rule", "fields", NULL}, rule_row, TERSE_QUERY_RULES};
 
 /* Pipes would end a cell. */
 static void print_cell(const char *text, bool code)
@@ -163,4 +179,15 @@ int command_reasons(int argc, char **argv)
         .args = {args, session_plugin_arg},
     };
     return print_table(&usage, &reasons_table, argc, argv);
+}
+
+int command_rules(int argc, char **argv)
+{
+    static const struct usage usage = {
+        .command = "rules",
+        .operands = "",
+        .summary = "Prints the rules that decisions go by, with the header fields that they edit.",
+        .args = {args, session_plugin_arg},
+    };
+    return print_table(&usage, &rules_table, argc, argv);
 }

@@ -15,6 +15,7 @@ static const struct {
     {"check", "whether files of settings are right", command_check},
     {"keys", "the settings that the plugin knows", command_keys},
     {"reasons", "the reasons that a decision can have", command_reasons},
+    {"rules", "the rules that decisions go by", command_rules},
     {"info", "which plugin this is, and whether it works here", command_info},
     {"compress", "bytes into a content coding", command_compress},
     {"decompress", "bytes out of a content coding", command_decompress},

@@ -60,12 +60,61 @@ static void print_length(const struct message *m, const struct outcome *out)
     putchar('\n');
 }
 
-static void print_edits(const char *side, const terse_edit *edits, unsigned count)
+static bool has_word(const char *words, terse_str word)
+{
+    for (size_t n; *words; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        if (n == word.len && memcmp(words, word.ptr, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The rule of that number, or the one that edits that field; NULL when the plugin has none. */
+static const terse_rule *find_rule(const struct session *s, uint32_t number, terse_str field)
+{
+    const terse_rules *rules = s->plugin.api->query(TERSE_QUERY_RULES);
+    for (uint32_t i = 0; rules && i < rules->count; i++) {
+        const terse_rule *rule = rules->at(i);
+        if (rule->struct_size < TERSE_OFFSETOFEND(terse_rule, fields))
+            return NULL;
+        if (number ? rule->number == number : has_word(rule->fields, field))
+            return rule;
+    }
+    return NULL;
+}
+
+static uint32_t rule_of_reason(const struct session *s, uint32_t number)
+{
+    const terse_reasons *reasons = s->plugin.api->query(TERSE_QUERY_REASONS);
+    for (uint32_t i = 0; reasons && i < reasons->count; i++) {
+        const terse_reason *reason = reasons->at(i);
+        if (reason->number == number)
+            return TERSE_HAS(reason, terse_reason, rule) ? reason->rule : 0;
+    }
+    return 0;
+}
+
+static void print_rule(const struct session *s, uint32_t reason)
+{
+    uint32_t number = rule_of_reason(s, reason);
+    const terse_rule *rule = number ? find_rule(s, number, (terse_str){"", 0}) : NULL;
+    if (rule)
+        printf("rule       R%02u %s\n", (unsigned)number, rule->title);
+}
+
+static void print_edits(const struct session *s, const terse_edit *edits, unsigned count)
 {
     static const char *const words[] = {"?", "set", "add", "remove"};
+    static const char *const sides[] = {"request", "response", "trailers"};
     for (unsigned i = 0; i < count; i++) {
-        int32_t op = edits[i].op;
-        printf("edit       %s: %s ", side, words[op >= 1 && op <= 3 ? op : 0]);
+        int32_t op = edits[i].op, side = edits[i].side;
+        const terse_rule *rule = find_rule(s, 0, edits[i].name);
+        char head[16] = "edit";
+        if (rule)
+            snprintf(head, sizeof head, "edit R%02u", (unsigned)rule->number);
+        printf("%-11s%s: %s ", head, sides[side >= 0 && side <= 2 ? side : 1],
+               words[op >= 1 && op <= 3 ? op : 0]);
         print_text(stdout, edits[i].name);
         if (op != TERSE_EDIT_REMOVE) {
             fputs(": ", stdout);
@@ -75,19 +124,20 @@ static void print_edits(const char *side, const terse_edit *edits, unsigned coun
     }
 }
 
-void report_print(const struct message *m, const struct outcome *out)
+void report_print(const struct session *s, const struct message *m, const struct outcome *out)
 {
     const terse_decision *d = &out->decision;
     print_line("coding", d->coding ? d->coding : "identity");
     print_line("reason", d->reason_name ? d->reason_name : "-");
     if (d->reason_text)
         print_line("", d->reason_text);
+    print_rule(s, d->reason);
     if (d->status)
         printf("status     %u\n", (unsigned)d->status);
     print_line("body", body_words(out->action, m->body != NULL));
     print_length(m, out);
-    print_edits("request", out->request_edits, out->n_request_edits);
-    print_edits("response", out->response_edits, out->n_response_edits);
+    print_edits(s, out->request_edits, out->n_request_edits);
+    print_edits(s, out->response_edits, out->n_response_edits);
 }
 
 static const char *source_words(int32_t source)

@@ -5,7 +5,7 @@
 #include "exchange.h"
 
 /* Prints what was decided of m, and why. */
-void report_print(const struct message *m, const struct outcome *out);
+void report_print(const struct session *s, const struct message *m, const struct outcome *out);
 /* Prints each coding's weight; 0, or -1 after a complaint. */
 int report_weights(const struct session *s, const struct headers *headers);
 

@@ -47,10 +47,11 @@ def terse():
 def explain(terse):
     """The lines of an explanation: {'reason': 'coded', 'edit': [...], 'weight': {...}}."""
     def run(*arguments, **options):
-        out = {'edit': [], 'weight': {}}
+        out = {'edit': [], 'weight': {}, 'rules': set()}
         last = None
         for line in terse('explain', *arguments, **options).ok().out.splitlines():
-            name, value = line[:11].strip(), line[11:]
+            (name, *rule), value = line[:11].split() or [''], line[11:]
+            out['rules'].update(rule or [value.split()[0]] if name in ('edit', 'rule') else [])
             if name == 'edit':
                 out['edit'].append(value)
             elif name == 'weight':
