@@ -132,7 +132,6 @@ static void add_line(struct weights *w, terse_str line)
         size_t len = member_name(member);
         int index;
 
-        w->present = 1;
         if (!len)
             continue;
         index = len == 1 && member.ptr[0] == '*' ? WILDCARD : coding_from_name(member.ptr, len);

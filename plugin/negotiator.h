@@ -16,7 +16,6 @@ struct settings;
 struct weights {
     uint16_t milli[CODING_COUNT + 2]; /* by enum coding; the last one is "*" */
     uint8_t source[CODING_COUNT + 2]; /* TERSE_WEIGHT_* */
-    uint8_t present;                  /* the header was there and not empty */
     uint8_t common;                   /* 1 + its place among the common fields; 0: none of them */
 };
 

@@ -81,9 +81,9 @@ struct exchange {
     uint64_t stale_at; /* flush by then, whether the source pauses or not; 0: nothing to flush */
     uint32_t flush_ms; /* flush when it pauses for so long; 0: nothing to flush */
     struct dropped dropped;
-    bool paused;       /* it had paused before the body was coded */
-    bool off;          /* no more calls into the plugin but the last one */
-    bool ended;        /* that one was made */
+    bool paused; /* it had paused before the body was coded */
+    bool off;    /* no more calls into the plugin but the last one */
+    bool ended;  /* that one was made */
 };
 
 struct shim {
