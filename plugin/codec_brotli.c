@@ -5,7 +5,6 @@
 
 #include <setjmp.h>
 #include <string.h>
-#include <brotli/decode.h>
 #include <brotli/encode.h>
 
 /* A window of 4 MB; the format's largest is 16 MB, and "large window" is another format. */
@@ -33,8 +32,6 @@ static uint64_t no_key(const struct coder_want *want)
     (void)want;
     return 0;
 }
-
-/* ---- encoder ----------------------------------------------------------------------------- */
 
 /* When its allocator says no, the encoder calls exit(), unless it was built otherwise, and Debian's
  * was not.  So while it runs the allocator does not come back without memory, but leaves the
@@ -332,109 +329,4 @@ const struct coder_kind coder_brotli_encoder = {
     .need = encoder_need,
     .cheaper = encoder_cheaper,
     .drop = encoder_drop,
-};
-
-/* ---- decoder ----------------------------------------------------------------------------- */
-
-struct decoder {
-    struct coder base;
-    BrotliDecoderState *state;
-};
-
-static void *decoder_take(void *opaque, size_t size)
-{
-    return blocks_take(opaque, size);
-}
-
-static void decoder_give(void *opaque, void *ptr)
-{
-    blocks_give(opaque, ptr);
-}
-
-static struct coder *decoder_make(struct blocks *blocks, const struct coder_want *want)
-{
-    struct decoder *d = blocks_take(blocks, sizeof *d);
-
-    (void)want;
-    if (!d)
-        return NULL;
-    memset(d, 0, sizeof *d);
-    d->state = BrotliDecoderCreateInstance(decoder_take, decoder_give, blocks);
-    if (!d->state) {
-        blocks_give(blocks, d);
-        return NULL;
-    }
-    return &d->base;
-}
-
-/* "Large window" streams are refused: the library's default. */
-static bool decoder_start(struct coder *coder, const struct coder_want *want)
-{
-    (void)coder;
-    (void)want;
-    return true;
-}
-
-static terse_status decoder_error(const BrotliDecoderState *state)
-{
-    BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state);
-
-    if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
-        code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES)
-        return TERSE_E_NOMEM;
-    return TERSE_E_DATA;
-}
-
-static terse_status decoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
-{
-    BrotliDecoderState *state = ((struct decoder *)coder)->state;
-
-    if (!BrotliDecoderIsFinished(state)) {
-        switch (BrotliDecoderDecompressStream(state, &io->in_len, &io->in, &io->out_len, &io->out,
-                                              NULL)) {
-        case BROTLI_DECODER_RESULT_SUCCESS:
-            break;
-        case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
-            return TERSE_MORE;
-        case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
-            if (BrotliDecoderHasMoreOutput(state)) /* it says so even when it wants room as well */
-                return TERSE_MORE;
-            return operation == TERSE_FINISH ? TERSE_E_DATA : TERSE_OK;
-        default:
-            return decoder_error(state);
-        }
-    }
-    if (io->in_len)
-        return TERSE_E_DATA; /* bytes behind the last meta-block */
-    return operation == TERSE_FINISH ? TERSE_END : TERSE_OK;
-}
-
-/* It is all in the blocks, and none of it stays. */
-static uint64_t no_bytes(const struct coder *coder)
-{
-    (void)coder;
-    return 0;
-}
-
-/* Its window is in the coded body: up to 16 MB come on top. */
-static uint64_t decoder_need(const struct coder_want *want)
-{
-    (void)want;
-    return 128 * 1024;
-}
-
-static void decoder_drop(struct blocks *blocks, struct coder *coder)
-{
-    BrotliDecoderDestroyInstance(((struct decoder *)coder)->state);
-    blocks_give(blocks, coder);
-}
-
-const struct coder_kind coder_brotli_decoder = {
-    .key = no_key,
-    .make = decoder_make,
-    .start = decoder_start,
-    .run = decoder_run,
-    .bytes = no_bytes,
-    .need = decoder_need,
-    .drop = decoder_drop,
 };
