@@ -52,6 +52,7 @@ const struct coder_kind *codec_encoder(const struct settings *s, int coding, int
     *want = (struct coder_want){
         .coding = coding,
         .level = codec_level(s, coding, length, whole),
+        .automatic = codec_level_is_automatic(s, coding),
         .whole = whole,
         .length = length,
     };

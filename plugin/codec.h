@@ -23,6 +23,9 @@ const struct coder_kind *codec_decoder(int coding, struct coder_want *want);
 
 /* The level for a body of that length (-1: not known) as the settings have it; "auto" resolved. */
 int codec_level(const struct settings *s, int coding, int64_t length, int whole);
+bool codec_level_is_automatic(const struct settings *s, int coding);
+/* The automatic one of br. */
+int codec_br_level(int64_t length, bool whole);
 /* Input of one turn of the server's loop. */
 uint64_t codec_piece(int coding, int level);
 /* Whether whole gzip and deflate bodies go to libdeflate. */

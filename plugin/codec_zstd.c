@@ -59,8 +59,18 @@ struct encoder {
     struct coder base;
     struct memory memory;
     ZSTD_CCtx *context;
-    bool begun; /* some input was taken */
+    bool begun;   /* some input was taken */
+    size_t most;  /* input of the open block */
+    size_t since; /* so much of it was taken */
+    size_t given; /* output meanwhile */
 };
+
+/* A block is of 128 KB, and coded in one call: at level 3 up to 2.5 ms where text shrinks badly.  Half
+ * of it, flushed, takes 1.0 ms.  That costs 0.1 % of 100 MB, but 0.3 % of text that shrinks well, and
+ * there no call is long. */
+#define BLOCK_MOST ((size_t)128 << 10)
+#define BLOCK_SHORT ((size_t)64 << 10)
+#define SHRINKS_WELL 5
 
 /* The window that a level has by itself when the length is not known.  Levels from 20 would pass
  * 8 MB, those from 17 are at it. */
@@ -137,12 +147,19 @@ static bool encoder_set_window(ZSTD_CCtx *context, int level, int window)
            encoder_set(context, ZSTD_c_chainLog, window);
 }
 
+static void block_begins(struct encoder *e, size_t most)
+{
+    e->most = most;
+    e->since = e->given = 0;
+}
+
 static bool encoder_start(struct coder *coder, const struct coder_want *want)
 {
     ZSTD_CCtx *context = ((struct encoder *)coder)->context;
     int window = stream_window(want);
 
     ((struct encoder *)coder)->begun = false;
+    block_begins((struct encoder *)coder, BLOCK_SHORT);
     if (ZSTD_isError(ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters)) ||
         !encoder_set(context, ZSTD_c_compressionLevel, want->level))
         return false;
@@ -152,10 +169,9 @@ static bool encoder_start(struct coder *coder, const struct coder_want *want)
     return !window || encoder_set_window(context, want->level, window);
 }
 
-static terse_status encoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
+static terse_status encoder_steps(struct encoder *e, int32_t operation, struct coder_io *io)
 {
     static const ZSTD_EndDirective directives[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
-    struct encoder *e = (struct encoder *)coder;
     size_t left;
 
     for (;;) {
@@ -166,6 +182,8 @@ static terse_status encoder_run(struct coder *coder, int32_t operation, struct c
         if (ZSTD_isError(left))
             return TERSE_E_BROKEN;
         e->begun |= in.pos > 0;
+        e->since += in.pos;
+        e->given += out.pos;
         io->in += in.pos;
         io->in_len -= in.pos;
         io->out += out.pos;
@@ -176,6 +194,44 @@ static terse_status encoder_run(struct coder *coder, int32_t operation, struct c
             return TERSE_MORE;
         if (!in.pos && !out.pos)
             return TERSE_E_BROKEN;
+    }
+}
+
+/* The open block is full.  One of 128 KB the library ends by itself. */
+static terse_status encoder_cut(struct encoder *e, struct coder_io *io)
+{
+    struct coder_io none = {io->in, 0, io->out, io->out_len};
+    terse_status status = TERSE_OK;
+
+    if (e->most < BLOCK_MOST)
+        status = encoder_steps(e, TERSE_FLUSH, &none);
+    io->out = none.out;
+    io->out_len = none.out_len;
+    if (status == TERSE_OK)
+        block_begins(e, e->given * SHRINKS_WELL <= e->since ? BLOCK_MOST : BLOCK_SHORT);
+    return status;
+}
+
+static terse_status encoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
+{
+    struct encoder *e = (struct encoder *)coder;
+    terse_status status;
+
+    for (;;) {
+        size_t n = io->in_len < e->most - e->since ? io->in_len : e->most - e->since;
+        size_t rest = io->in_len - n;
+
+        io->in_len = n;
+        status = encoder_steps(e, rest ? TERSE_RUN : operation, io);
+        io->in_len += rest;
+        if (status != TERSE_OK)
+            return status;
+        if (operation == TERSE_FLUSH && !rest)
+            block_begins(e, e->most);
+        if (e->since == e->most)
+            status = encoder_cut(e, io);
+        if (status != TERSE_OK || !rest)
+            return status;
     }
 }
 

@@ -17,6 +17,8 @@ void coder_count(struct shelf *shelf, struct coder *coder)
     if (coder->own_memory)
         shelf->own += bytes - coder->bytes;
     coder->bytes = bytes;
+    if (coder->settled && coder->settled < coder->need)
+        coder->need = coder->settled;
     shelf->owed += owed(coder);
 }
 
@@ -78,7 +80,7 @@ struct coder *coder_take(struct shelf *shelf, struct blocks *blocks, const struc
         coder->kind = kind;
         coder->key = key;
         coder->next = NULL;
-        coder->bytes = coder->need = 0;
+        coder->bytes = coder->need = coder->settled = 0;
     }
     if (!kind->start(coder, want)) {
         drop(shelf, blocks, coder);

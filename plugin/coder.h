@@ -12,6 +12,7 @@
 struct coder_want {
     int coding;     /* enum coding */
     int level;      /* encoders: resolved, the library's own number */
+    bool automatic; /* and it goes by the length */
     bool whole;     /* coded in one call */
     int64_t length; /* of the input, -1 when not known; only ever a hint */
     int window;     /* most bits of it; 0: the codec's own bound */
@@ -73,8 +74,10 @@ struct coder {
     const struct coder_kind *kind;
     struct coder *next; /* while idle */
     uint64_t key;
-    uint64_t bytes;  /* as last counted */
-    uint64_t need;   /* while lent: what is set aside for it, what it holds included */
+    uint64_t bytes; /* as last counted */
+    uint64_t need;  /* while lent: what is set aside for it, what it holds included */
+    uint64_t
+        settled;     /* said by run: all that it is going to need, after all; 0: nothing was said */
     uint32_t period; /* when it was last used */
     bool own_memory; /* what it uses is not in the pool's blocks; said by make */
 };

@@ -116,6 +116,29 @@ static void needs_are_right(void **state)
     free(body);
 }
 
+#if HAVE_BROTLI
+/* Set aside is enough for a long body, until its source pauses, or it turns out to be short. */
+static void less_is_set_aside_after_a_pause(void **state)
+{
+    static const int32_t operations[] = {TERSE_RUN, TERSE_FLUSH, TERSE_FINISH};
+    struct rig *rig = *state;
+    uint64_t all[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        terse_stream *stream = open_stream(rig, rig->policy, TERSE_ENCODE, CODING_BR, -1);
+        struct sink coded = {0};
+
+        pump(stream, operations[i], "terse", 5, (struct cut){0, 0}, &coded);
+        all[i] = rig->pool->blocks.held - rig->pool->blocks.idle_bytes + rig->pool->shelf.owed;
+        rig->api->stream_free(stream);
+        sink_free(&coded);
+    }
+    assert_true(all[0] > 5 << 20);
+    assert_true(all[1] < 5 << 20 && all[1] + (2 << 20) < all[0]);
+    assert_true(all[2] < 2 << 20);
+}
+#endif
+
 /* ---- what a pool holds --------------------------------------------------------------------- */
 
 struct many {
@@ -265,6 +288,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(needs_are_right, up_without_limit, down),
+#if HAVE_BROTLI
+        cmocka_unit_test_setup_teardown(less_is_set_aside_after_a_pause, up_without_limit, down),
+#endif
         cmocka_unit_test_setup_teardown(limit_holds, up, down),
 #if HAVE_ZLIB
         cmocka_unit_test_setup_teardown(late_ones_get_less, up, down),

@@ -219,7 +219,11 @@ static void automatic_levels(void **state)
     assert_int_equal(codec_level(s, CODING_ZSTD, -1, 0), 3);
     assert_int_equal(codec_level(s, CODING_BR, 8192, 1), 5);
     assert_int_equal(codec_level(s, CODING_BR, 8193, 1), 4);
-    assert_int_equal(codec_level(s, CODING_BR, -1, 0), 4);
+    assert_int_equal(codec_level(s, CODING_BR, 65537, 1), 4);
+    assert_int_equal(codec_level(s, CODING_BR, 8192, 0), 5);
+    assert_int_equal(codec_level(s, CODING_BR, 8193, 0), 3);
+    assert_int_equal(codec_level(s, CODING_BR, 65537, 0), 3);
+    assert_int_equal(codec_level(s, CODING_BR, -1, 0), 3);
     for (int coding = CODING_GZIP; coding != CODING_NONE;
          coding = coding == CODING_GZIP ? CODING_DEFLATE : CODING_NONE) {
         if (HAVE_LIBDEFLATE) {

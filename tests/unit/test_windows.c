@@ -103,6 +103,42 @@ static void zstd_window_is_bounded(void **state)
         rig->api->policy_unref(policy);
     }
 }
+
+/* A block that is to be expected to take long is ended after 64 KB: what was taken until then has
+ * left. */
+static void zstd_blocks_are_short(void **state)
+{
+    static const struct {
+        enum body body;
+        size_t first_block, second_block;
+    } cases[] = {{NOISE, 65536, 65536}, {TEXT, 65536, 65536}, {ZEROS, 65536, 131072}};
+    struct rig *rig = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        terse_stream *stream = open_stream(rig, rig->policy, TERSE_ENCODE, CODING_ZSTD, -1);
+        size_t blocks[] = {cases[i].first_block, cases[i].second_block}, taken = 0;
+        uint8_t *body = body_new(cases[i].body, 262144);
+        struct foreign *f = foreign_new(CODING_ZSTD);
+        struct sink coded = {0}, plain = {0};
+
+        for (size_t k = 0; k < 2; taken += blocks[k++]) {
+            size_t fed = coded.len;
+
+            pump(stream, TERSE_RUN, body + taken, blocks[k] - 1, (struct cut){4096, 0}, &coded);
+            assert_true(foreign_feed(f, coded.ptr + fed, coded.len - fed, &plain));
+            assert_bytes(&plain, body, taken);
+            fed = coded.len;
+            pump(stream, TERSE_RUN, body + taken + blocks[k] - 1, 1, (struct cut){0, 7}, &coded);
+            assert_true(foreign_feed(f, coded.ptr + fed, coded.len - fed, &plain));
+            assert_bytes(&plain, body, taken + blocks[k]);
+        }
+        rig->api->stream_free(stream);
+        foreign_free(f);
+        sink_free(&coded);
+        sink_free(&plain);
+        free(body);
+    }
+}
 #endif
 
 #if HAVE_BROTLI
@@ -123,8 +159,8 @@ static void brotli_window_fits(void **state)
     static const struct {
         int64_t length;
         unsigned window;
-    } cases[] = {{1, 10},       {1008, 10},    {1009, 11},      {65520, 16}, {65521, 17},
-                 {1 << 20, 21}, {5 << 20, 22}, {INT64_MAX, 22}, {-1, 20}};
+    } cases[] = {{1, 10},     {1008, 10},    {1009, 11},    {65520, 16},
+                 {65521, 17}, {1 << 20, 21}, {5 << 20, 22}, {INT64_MAX, 22}};
     struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -158,8 +194,69 @@ static void brotli_window_fits_whole_bodies(void **state)
     free(room);
 }
 
+/* A body that ends before anything had to leave is coded as one whose length was known. */
+static void brotli_short_ones_turn_out_so(void **state)
+{
+    static const size_t lengths[] = {0, 1, 300, 8192, 8193, 32768};
+    static const struct cut ways[] = {{0, 0}, {1000, 0}, {777, 1}};
+    struct rig *rig = *state;
+    uint8_t *body = body_new(TEXT, 32768), *room = body_new(ZEROS, 65536);
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+            struct sink coded = {0};
+            size_t whole;
+
+            assert_int_equal(codec_encode_whole(rig->pool, &rig->policy->settings, CODING_BR, body,
+                                                lengths[i], room, 65536, &whole),
+                             TERSE_OK);
+            code_stream(rig, rig->policy, CODING_BR, -1, body, lengths[i], ways[k], &coded);
+            assert_bytes(&coded, room, whole);
+            sink_free(&coded);
+        }
+    free(body);
+    free(room);
+}
+
+/* What decides of the encoder is what comes first: a flush, the end, or more than is held. */
+static void brotli_window_of_unknown_lengths(void **state)
+{
+    static const struct {
+        int quality;
+        int32_t operation;
+        size_t len; /* of one piece */
+        unsigned window;
+    } cases[] = {
+        {-1, TERSE_RUN, 32768, 18},    {-1, TERSE_FLUSH, 5, 20},     {-1, TERSE_FLUSH, 32768, 20},
+        {-1, TERSE_RUN, 32769, 21},    {-1, TERSE_FLUSH, 32769, 21}, {-1, TERSE_FINISH, 32769, 16},
+        {5, TERSE_RUN, 131072, 18},    {5, TERSE_FLUSH, 131072, 20}, {5, TERSE_FLUSH, 131073, 22},
+        {5, TERSE_FINISH, 131073, 18},
+    };
+    struct rig *rig = *state;
+    uint8_t *body = body_new(TEXT, 131073);
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        terse_policy *policy = policy_of_level(rig, CODING_BR, 5);
+        terse_stream *stream = open_stream(rig, cases[i].quality < 0 ? rig->policy : policy,
+                                           TERSE_ENCODE, CODING_BR, -1);
+        struct sink coded = {0};
+
+        assert_true(
+            pump(stream, cases[i].operation, body, cases[i].len, (struct cut){0, 0}, &coded) >= 0);
+        if (cases[i].operation != TERSE_FINISH)
+            assert_int_equal(pump(stream, TERSE_FINISH, NULL, 0, (struct cut){0, 0}, &coded),
+                             TERSE_END);
+        assert_int_equal(brotli_window(&coded), cases[i].window);
+        assert_decodes(CODING_BR, &coded, body, cases[i].len);
+        rig->api->stream_free(stream);
+        rig->api->policy_unref(policy);
+        sink_free(&coded);
+    }
+    free(body);
+}
+
 /* Long streams end their meta-blocks early, in whatever pieces they come, and stay within 1 % of one
- * call at the same quality where their length is known. */
+ * call at the same quality, also where their length is not known. */
 static void brotli_long_streams(void **state)
 {
     static const struct cut long_cuts[] = {{32768, 0}, {0, 0}, {0, 100}, {50001, 7}};
@@ -181,8 +278,7 @@ static void brotli_long_streams(void **state)
                 code_stream(rig, policy, CODING_BR, known ? (int64_t)len : -1, body, len,
                             long_cuts[i], &coded);
                 assert_decodes(CODING_BR, &coded, body, len);
-                if (known)
-                    assert_true(coded.len <= whole + whole / 100);
+                assert_true(coded.len <= whole + whole / 100);
                 sink_free(&coded);
             }
         rig->api->policy_unref(policy);
@@ -201,10 +297,13 @@ int main(void)
 #endif
 #if HAVE_ZSTD
         cmocka_unit_test(zstd_window_is_bounded),
+        cmocka_unit_test(zstd_blocks_are_short),
 #endif
 #if HAVE_BROTLI
         cmocka_unit_test(brotli_window_fits),
         cmocka_unit_test(brotli_window_fits_whole_bodies),
+        cmocka_unit_test(brotli_short_ones_turn_out_so),
+        cmocka_unit_test(brotli_window_of_unknown_lengths),
         cmocka_unit_test(brotli_long_streams),
 #endif
     };
