@@ -49,11 +49,15 @@ static const struct setting table[] = {
      KIND_ENGINE,
      AT(gzip_engine)},
     {{sizeof(terse_key), 0, "br.quality", "integer", "0 to 11, or auto", "auto",
-      "Quality of br; auto picks by the body's length."},
+      "Quality of br; auto picks by the body's length. With 4 or more, coding a piece of a long "
+      "body "
+      "may take 3 ms and more at a time."},
      KIND_INTEGER,
      AT(level[CODING_BR])},
     {{sizeof(terse_key), 0, "zstd.level", "integer", "-7 to 19, or auto", "auto",
-      "Level of zstd; auto picks by the body's length. The window is never above 8 MB."},
+      "Level of zstd; auto picks by the body's length. The window is never above 8 MB. With 5 or "
+      "more, "
+      "coding a piece of a long body may take 2 ms and more at a time."},
      KIND_INTEGER,
      AT(level[CODING_ZSTD])},
     {{sizeof(terse_key), 0, "etag", "choice", "weaken, suffix, drop, keep, skip", "weaken",

@@ -10,12 +10,14 @@ import brotli
 import client
 import pytest
 import zstandard
+from sites import Scope
 
 SIZE = 1 << 20  # more than a slice: a stream
 LEVELS = {'gzip': 6, 'br': 5, 'zstd': 3}
 SETTINGS = {'gzip.level': '6', 'br.quality': '5', 'zstd.level': '3'}
 MOST = 1.005
 LONG, LONG_MOST = 8 << 20, 1.01
+AUTOMATIC = {'gzip': 4, 'br': 3, 'zstd': 3}  # of long streams
 KEYS = {'gzip': 'gzip.level', 'br': 'br.quality', 'zstd': 'zstd.level'}
 
 
@@ -80,13 +82,31 @@ def test_a_stream_is_as_small(server, files, coding, name):
     assert streamed >= alone / MOST, 'not the level that was asked for'
 
 
-@pytest.mark.parametrize('coding, level', [('gzip', 4), ('br', 4), ('br', 5), ('zstd', 3)])
+def check_long(coding, level, answer, body):
+    assert (answer.coding, answer.framing, answer.plain) == (coding, 'chunked', body)
+    streamed, alone = len(answer.body), len(in_one_call(coding, body, level))
+    print(f'{coding} {level}: {streamed} bytes, in one call {alone} ({streamed / alone - 1:+.2%})')
+    assert alone / LONG_MOST <= streamed <= alone * LONG_MOST
+
+
+@pytest.mark.parametrize('coding, level', [*AUTOMATIC.items(), ('br', 4), ('br', 5)])
 def test_a_long_stream_is_about_as_small(launch, site, files, coding, level):
     body = files.add('long.json', records(LONG))
     assert len(body) == LONG
     server = launch(site.but(params={KEYS[coding]: str(level)}))
     answer = client.h1(server.port, '/long.json', [('Accept-Encoding', coding)])
-    assert (answer.coding, answer.framing, answer.plain) == (coding, 'chunked', body)
-    streamed, alone = len(answer.body), len(in_one_call(coding, body, level))
-    print(f'{coding} {level}: {streamed} bytes, in one call {alone} ({streamed / alone - 1:+.2%})')
-    assert alone / LONG_MOST <= streamed <= alone * LONG_MOST
+    check_long(coding, level, answer, body)
+
+
+@pytest.mark.parametrize('coding, level', [*AUTOMATIC.items(), ('br', 4), ('br', 5)])
+def test_so_is_one_of_unknown_length(launch, site, origin, coding, level):
+    """From a busy source, by the automatic levels and by others that are set."""
+    params = {'?flush.delay': '10s'}  # a slow machine is no source that pauses
+    if level != AUTOMATIC[coding]:
+        params[KEYS[coding]] = str(level)
+    server = launch(site.but(streaming=2, params=params,
+                             scopes=(Scope('/origin/', origin=origin.port),)))
+    body = records(LONG)
+    path = origin.on('/origin/long', body, framing='chunked')
+    answer = client.h1(server.port, path, [('Accept-Encoding', coding)])
+    check_long(coding, level, answer, body)
