@@ -9,6 +9,8 @@ from streams import Streams
 ALL = [('Accept-Encoding', 'gzip, deflate, br, zstd')]
 CODINGS = ['zstd', 'br', 'gzip']
 LONG = 8 << 20
+WINDOW = 20000
+FULL = WINDOW - 2047  # what is left of a window may be too little for a frame (lighttpd: below 2 KB)
 
 
 @pytest.fixture(scope='module')
@@ -45,15 +47,15 @@ def test_a_short_one_overtakes_a_long_one(server, files, coding):
 @pytest.mark.parametrize('coding', CODINGS)
 def test_a_reader_that_stops(server, files, coding):
     """No window for a long body: the others go on, and so does it when there is room again."""
-    with Streams(server.port, window=20000, feed=False) as streams:
+    with Streams(server.port, window=WINDOW, feed=False) as streams:
         long = streams.ask('/eight.txt', [('Accept-Encoding', coding)])
-        streams.until(lambda: long in streams.answers and len(streams.answers[long].body) == 20000)
+        streams.until(lambda: long in streams.answers and len(streams.answers[long].body) >= FULL)
         for n in range(5):
             other = streams.ask('/page.html', accept(n))
             assert streams.whole(other)[0].plain == files.contents['page.html']
             assert client.h1(server.port, '/page.html', accept(n)).plain == \
                 files.contents['page.html']
-        assert len(streams.answers[long].body) == 20000
+        assert FULL <= len(streams.answers[long].body) <= WINDOW
         streams.feed = True
         streams.open_window(long, 1 << 24)
         assert streams.whole(long)[0].plain == files.contents['eight.txt']
@@ -63,9 +65,9 @@ def test_a_reader_that_stops(server, files, coding):
 def test_a_file_that_shrinks(server, files, coding):
     """A stream whose body is cut never ends well, and the others of its connection are answered."""
     files.add('shrinking.txt', files.contents['eight.txt'] * 3)
-    with Streams(server.port, window=20000, feed=False) as streams:
+    with Streams(server.port, window=WINDOW, feed=False) as streams:
         long = streams.ask('/shrinking.txt', [('Accept-Encoding', coding)])
-        streams.until(lambda: long in streams.answers and len(streams.answers[long].body) == 20000)
+        streams.until(lambda: long in streams.answers and len(streams.answers[long].body) >= FULL)
         os.truncate(files.path('shrinking.txt'), 10000)
         streams.open_window(long, 1 << 24)
         streams.until(lambda: long in streams.ended or long in streams.broken)
