@@ -10,7 +10,8 @@ ALL = [('Accept-Encoding', 'gzip, deflate, br, zstd')]
 CODINGS = ['zstd', 'br', 'gzip']
 LONG = 8 << 20
 WINDOW = 20000
-FULL = WINDOW - 2047  # what is left of a window may be too little for a frame (lighttpd: below 2 KB)
+# What is left of a window may be too little for a frame: with lighttpd, below 2 KB.
+FULL = WINDOW - 2047
 
 
 @pytest.fixture(scope='module')
