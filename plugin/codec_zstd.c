@@ -68,8 +68,8 @@ struct encoder {
 
 /* A block is of 128 KB, and coded in one call: at level 3 up to 2.2 ms where text shrinks badly.  Half
  * of it, flushed, takes 1.0 ms.  That costs 0.1 % of 100 MB, but 0.3 % of text that shrinks well to
- * the end, and there no call is long: so blocks are whole again after some that were done easily.  With levels set by hand it is 1.0 ms at 4, 2.3 ms at 5, 3.1 ms at 6, 4.1 ms
- * at 9. */
+ * the end, and there no call is long: so blocks are whole again after some that were done easily.
+ * With levels set by hand it is 1.0 ms at 4, 2.3 ms at 5, 3.1 ms at 6, 4.1 ms at 9. */
 #define BLOCK_MOST ((size_t)128 << 10)
 #define BLOCK_SHORT ((size_t)64 << 10)
 #define SHRINKS_WELL 6
