@@ -74,12 +74,11 @@ struct coder {
     const struct coder_kind *kind;
     struct coder *next; /* while idle */
     uint64_t key;
-    uint64_t bytes; /* as last counted */
-    uint64_t need;  /* while lent: what is set aside for it, what it holds included */
-    uint64_t
-        settled;     /* said by run: all that it is going to need, after all; 0: nothing was said */
-    uint32_t period; /* when it was last used */
-    bool own_memory; /* what it uses is not in the pool's blocks; said by make */
+    uint64_t bytes;   /* as last counted */
+    uint64_t need;    /* while lent: what is set aside for it, what it holds included */
+    uint64_t settled; /* said by run: all that it is going to need after all; 0: nothing */
+    uint32_t period;  /* when it was last used */
+    bool own_memory;  /* what it uses is not in the pool's blocks; said by make */
 };
 
 /* The idle coders of one pool, last used first. */
