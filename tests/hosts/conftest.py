@@ -47,6 +47,14 @@ def pytest_configure(config):
     for name, why in WHEN_NAMED.items():
         config.addinivalue_line('markers', f'{name}: {why}; only when named by -m {name}')
     config.addinivalue_line('markers', 'needs(*what): see lacks and gaps of a server')
+    config.addinivalue_line('markers', 'rule(*numbers, kinds=...): shows rules of RULES.md; '
+                                       'see rules.py')
+
+
+def name_its_rules(item):
+    """For -k R12."""
+    item.extra_keyword_matches.update(
+        number for mark in item.iter_markers('rule') for number in mark.args)
 
 
 def mark_what_a_server_lacks(item):
@@ -79,6 +87,7 @@ def pytest_collection_modifyitems(config, items):
     sanitized = config.getoption('--preload') or config.getoption('--libh2o')
     wanted = config.getoption('-m')
     for item in items:
+        name_its_rules(item)
         mark_what_a_server_lacks(item)
     left_out = [item for item in items if is_about_others(item, names)
                 or sanitized and item.get_closest_marker('plain')

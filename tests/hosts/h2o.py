@@ -60,12 +60,22 @@ class H2O(Server):
     def _file(self, name):
         return os.path.join(self.folder, name)
 
+    def _scripts(self, terse=None):
+        """A handler inherits no setting of a path: it has its own."""
+        spawn = {'command': f'exec {CGI}'}
+        if os.geteuid() == 0:
+            spawn['user'] = self.site.user or 'root'
+        handler = {'extension': ['.cgi'], 'fastcgi.spawn': spawn}
+        return handler if terse is None else {**handler, 'terse': terse}
+
     def _path(self, url, scope):
         settings = {'terse': setting(scope.enable, scope.params)}
         if scope.origin:
             settings['proxy.reverse.url'] = f'http://127.0.0.1:{scope.origin}{url}'
         else:
             settings['file.dir'] = os.path.join(self.site.root, url.strip('/'))
+        if scope.scripts:
+            settings['file.custom-handler'] = self._scripts(settings['terse'])
         if scope.headers:
             (name, value), = scope.headers.items()  # this H2O takes one, and no list
             settings['header.add'] = f'{name}: {value}'
@@ -94,7 +104,6 @@ class H2O(Server):
         types = {}
         for extension, media_type in MEDIA_TYPES.items():
             types.setdefault(media_type, []).append(extension)
-        spawn = {'command': f'exec {CGI}'}
         settings = {
             'listen': {'host': '127.0.0.1', 'port': self.port},
             'num-threads': site.workers or self.built.threads,
@@ -104,11 +113,11 @@ class H2O(Server):
             'terse': setting(site.enable, site.params),
             'file.mime.settypes': types,
             'file.index': ['index.html'],
-            'file.custom-handler': {'extension': ['.cgi'], 'fastcgi.spawn': spawn},
+            'file.custom-handler': self._scripts(),
             'hosts': self._hosts(),
         }
         if os.geteuid() == 0:
-            settings['user'] = spawn['user'] = site.user or 'root'
+            settings['user'] = site.user or 'root'
         if site.order == 'both':
             settings['compress'] = 'ON'
         lines = [f'{name}: {json.dumps(value, indent=1)}' for name, value in settings.items()

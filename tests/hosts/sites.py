@@ -15,6 +15,7 @@ class Scope:
     origin: int = 0  # port of a backend on 127.0.0.1 that answers for it
     via: str = 'http'  # what is spoken with it: http, fastcgi, scgi
     patience: int = 0  # seconds that it may take for a part of its answer
+    scripts: bool = False  # these settings are for scripts below it as well
     scopes: tuple = ()
 
 
@@ -49,6 +50,10 @@ MEDIA_TYPES = {
     '.txt': 'text/plain',
     '.jpg': 'image/jpeg',
     '.woff2': 'font/woff2',
+    '.wasm': 'application/wasm',
+    '.zip': 'application/zip',
+    '.events': 'text/event-stream',
+    '.grpc': 'application/grpc+proto',
     '.unknown': 'application/x-terse-test',
     '.bin': 'application/octet-stream',
 }
