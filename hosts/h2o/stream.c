@@ -75,13 +75,14 @@ void stream_add(struct exchange *e, h2o_ostream_t **slot, const terse_facts *fac
     b->e = e;
     b->facts = *facts;
     b->decision = *decision;
-    b->declared = facts->length >= 0 ? (uint64_t)facts->length : UINT64_MAX;
     b->asked = true;
     b->state = H2O_SEND_STATE_IN_PROGRESS;
     b->mode = decision->action == TERSE_WHOLE    ? BODY_WHOLE
               : decision->action == TERSE_PEEK   ? BODY_PEEK
               : decision->action == TERSE_STREAM ? BODY_STREAM
                                                  : BODY_DROP;
+    /* what is dropped may end anywhere; for HEAD there is nothing to drop */
+    b->declared = facts->length >= 0 && b->mode != BODY_DROP ? (uint64_t)facts->length : UINT64_MAX;
     if (req->preferred_chunk_size > CHUNK_MAX)
         req->preferred_chunk_size = CHUNK_MAX;
     generator_interpose(b);
