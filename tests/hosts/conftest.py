@@ -102,7 +102,9 @@ def pytest_generate_tests(metafunc):
         only = getattr(metafunc.module, 'ONLY', names)  # a file about some servers
         names = [name for name in names if name in only]
         metafunc.parametrize('server_class', names, indirect=True, scope='session')
-    if 'protocol' in metafunc.fixturenames:
+    own = [name for mark in metafunc.definition.iter_markers('parametrize')
+           for name in mark.args[0].replace(' ', '').split(',')]
+    if 'protocol' in metafunc.fixturenames and 'protocol' not in own:
         metafunc.parametrize('protocol', sorted(client.PROTOCOLS))
 
 

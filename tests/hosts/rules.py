@@ -24,9 +24,11 @@ ITS_LENGTH = 'static', 'the length of a file is known'
 ONE_FIELD = 'static', 'a configuration adds one line of a field to a file'
 READ_ONLY = 'static', 'the servers only let files be read'
 
-# The answer is a file; its name is the first part of the query.
+# The answer is a file; its name is the first part of the query.  HEAD gets no body (RFC 3875).
 SCRIPT = '''#!/bin/sh
-exec cat "${SCRIPT_FILENAME%/*}/${QUERY_STRING%%&*}"
+answer=${SCRIPT_FILENAME%/*}/${QUERY_STRING%%&*}
+[ "$REQUEST_METHOD" = HEAD ] && exec sed '/^\r$/q' "$answer"
+exec cat "$answer"
 '''
 SUFFIXED = r'-(gzip|br|zstd|deflate)\.[0-9a-f]{4}"'
 serial = count(1)
@@ -158,6 +160,8 @@ def head(case):
 
 def ask(server, case, target, over, headers=None, **kwargs):
     kwargs.setdefault('method', case.method)
+    if kwargs['method'] in ('PUT', 'POST', 'PATCH'):
+        kwargs['body'] = b'something=new'
     if case.version != 'HTTP/1.1':
         kwargs['version'] = case.version
     return client.PROTOCOLS[over](server.port, target, case.fields if headers is None else headers,

@@ -18,13 +18,14 @@ def free_port():
 
 def until(condition, seconds=10, what='what was waited for'):
     """Polls; a condition that never comes true is a failure."""
-    end = time.monotonic() + seconds
+    end, pause = time.monotonic() + seconds, 0.001
     while True:
         value = condition()
         if value:
             return value
         assert time.monotonic() < end, f'{what} did not come within {seconds} s'
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,14 @@ class Streams:
     def _send(self):
         self.socket.sendall(self.state.data_to_send())
 
-    def ask(self, path, headers=(), method='GET'):
+    def ask(self, path, headers=(), method='GET', body=b''):
         stream = self.state.get_next_available_stream_id()
+        length = [('content-length', str(len(body)))] if body else []
         self.state.send_headers(stream, [
             (':method', method), (':scheme', self.scheme), (':authority', '127.0.0.1'),
-            (':path', path), *((name.lower(), value) for name, value in headers)], end_stream=True)
+            (':path', path), *((name.lower(), value) for name, value in headers), *length], end_stream=not body)
+        if body:
+            self.state.send_data(stream, body, end_stream=True)
         self._send()
         return stream
 
