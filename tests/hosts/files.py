@@ -59,8 +59,7 @@ class Files:
         self.add('prose.unknown', text[:20000])
         self.add('noise.unknown', random.Random(3).randbytes(20000))
         for name, script in SCRIPTS.items():
-            self.add(name, b'#!/bin/sh\n' + script.encode())
-            os.chmod(self.path(name), 0o755)
+            self.add_script(name, '#!/bin/sh\n' + script)
         for folder in ('a', 'a/b', 'a/b/c', 'off', 'off/on'):
             self.add(f'{folder}/page.html', self.contents['page.html'])
 
@@ -73,6 +72,10 @@ class Files:
             file.write(data)
         self.contents[name] = data
         return data
+
+    def add_script(self, name, text):
+        self.add(name, text.encode())
+        os.chmod(self.path(name), 0o755)
 
     def add_large(self, name, size):
         """Compressible, but no two blocks alike."""

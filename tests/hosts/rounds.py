@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Sources whose responses have a tag, under each way of the setting etag: for cases of conditional
 requests."""
-import os
 import re
 
 import client
@@ -75,8 +74,7 @@ class Rounds:
         files.add(f'{folder}/page.html', PAGE)
         files.add(f'{folder}/whole', HEAD.encode() + PAGE)
         files.add(f'{folder}/head', HEAD.encode())
-        files.add(f'{folder}/say.cgi', SCRIPT.encode())
-        os.chmod(files.path(f'{folder}/say.cgi'), 0o755)
+        files.add_script(f'{folder}/say.cgi', SCRIPT)
         for name, application in self.applications.items():
             application.on(f'/{folder}/{name}/page', PAGE,
                            headers=[('Content-Type', 'text/html'), ('ETag', TAG)])

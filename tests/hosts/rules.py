@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The cases of RULES.md: what a source says, what is asked, what leaves.  Each is put up three times: as
 a file, as the answer of a script, and as that of an application behind the server's proxy."""
-import os
 import re
 from dataclasses import dataclass, field
 from itertools import count
@@ -106,8 +105,7 @@ class Stage:
         if params not in self.sets:
             self.sets.append(params)
             folder = f'{self.root}/{self.sets.index(params)}'
-            self.files.add(f'{folder}/say.cgi', SCRIPT.encode())
-            os.chmod(self.files.path(f'{folder}/say.cgi'), 0o755)
+            self.files.add_script(f'{folder}/say.cgi', SCRIPT)
         return f'{self.root}/{self.sets.index(params)}'
 
     def _static(self, case):

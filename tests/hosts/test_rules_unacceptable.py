@@ -25,9 +25,8 @@ class Watched:
     def __init__(self, files, origin):
         self.files, self.origin = files, origin
         files.add('watched/page.html', PAGE)
-        files.add('watched/mark.cgi', SCRIPT.encode())
+        files.add_script('watched/mark.cgi', SCRIPT)
         files.add('watched/calls', b'')
-        os.chmod(files.path('watched/mark.cgi'), 0o755)
         os.chmod(files.path('watched/calls'), 0o666)
         origin.on('/watched/origin/page', PAGE)
 
