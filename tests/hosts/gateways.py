@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The same application behind other protocols: FastCGI, SCGI, and a script that a server starts."""
-import os
 import struct
 
 from origins import Origin
 
 BEGIN_REQUEST, END_REQUEST, PARAMS, STDIN, STDOUT = 1, 3, 4, 5, 6
 # Asks the origin, and hands on what comes as it comes: server/relay.relay?PORT/PATH
-RELAY = '''exec 3<>"/dev/tcp/127.0.0.1/${QUERY_STRING%%/*}"
+RELAY = '''#!/bin/bash
+exec 3<>"/dev/tcp/127.0.0.1/${QUERY_STRING%%/*}"
 printf 'GET /%s HTTP/1.1\\r\\n\\r\\n' "${QUERY_STRING#*/}" >&3
+read -r _ status <&3
+echo "Status: ${status%?}"
 exec cat <&3
 '''
 
 
 def add_relay(files):
     """The start of its requests' targets, up to the port."""
-    files.add('relay.relay', RELAY.encode())
-    os.chmod(files.path('relay.relay'), 0o755)
+    files.add_script('relay.relay', RELAY)
     return '/relay.relay?'
 
 

@@ -36,6 +36,7 @@ def test_file(server, get, files, size, coding):
     assert answer.plain == files.contents[name]
 
 
+@pytest.mark.rule('R21')
 def test_file_that_does_not_shrink(server, get, files):
     answer = get(server, '/noise.txt', ACCEPT)
     assert answer.coding is None
@@ -96,12 +97,14 @@ def test_proxied(server, origin, get, files, framing, size):
     assert answer.plain == body
 
 
+@pytest.mark.rule('R10')
 def test_proxied_error_page(server, origin, get, files):
     path = origin.on('/origin/404', files.text[:5000], status=404)
     answer = get(server, path, ACCEPT)
     assert (answer.status, answer.coding, answer.plain) == (404, 'zstd', files.text[:5000])
 
 
+@pytest.mark.rule('R39')
 def test_a_cut_origin_never_ends_well_formed(server, origin, files):
     path = origin.on('/origin/cut', files.text[:100000], cut=40000)
     try:
@@ -126,6 +129,7 @@ def shrink(server, files, whole, coding):
             return b''
 
 
+@pytest.mark.rule('R39', kinds=('static',))
 def test_a_file_that_shrinks_while_it_is_served(server, files, large):
     """An error for its client, nothing for the others."""
     for n in range(12):

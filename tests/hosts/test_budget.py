@@ -164,6 +164,7 @@ def server(launch, server_class, site, files, many_files):
     return start
 
 
+@pytest.mark.rule('R24', kinds=('static',))
 def test_slow_readers(server, files):
     coded, held = serve(server('16m', 4 * MIB), files, 200)
     assert coded >= 50

@@ -84,11 +84,22 @@ def over_h2(port, path, headers, tls):
 CLIENTS = {'h1': over_h1, 'h2': over_h2}
 
 
+class Plain:
+    """What is not coded."""
+
+    def decompress(self, data):
+        return data
+
+    eof, unused_data = True, b''
+
+
 class Decoder:
     """What each library makes of bytes so far."""
 
     def __init__(self, coding):
-        if coding == 'gzip':
+        if coding is None:
+            self.library = Plain()
+        elif coding == 'gzip':
             self.library = zlib.decompressobj(31)
         elif coding == 'br':
             self.library = brotli.Decompressor()
@@ -177,6 +188,7 @@ def announce(origin, fastcgi, via, name, reply):
     return f'/relay.relay?{origin.port}{path}' if via == 'cgi' else path
 
 
+@pytest.mark.rule('R38', kinds=('proxied',), sides=('coded',))
 @pytest.mark.parametrize('via, framing, streaming', [
     ('proxy', 'chunked', 1), ('proxy', 'close', 1),
     pytest.param('proxy', 'chunked', 2, marks=pytest.mark.needs('gateways')),
@@ -198,10 +210,11 @@ def test_events(servers, origin, fastcgi, files, protocol, secured, coding, via,
           f'{statistics.median(took) * 1000:.1f} ms (median)')
 
 
+@pytest.mark.rule('R38', kinds=('generated', 'proxied'), sides=('coded',))
 @pytest.mark.parametrize('via, framing', [
     ('proxy', 'chunked'),
     pytest.param('fastcgi', 'close', marks=pytest.mark.needs('gateways')),
-    pytest.param('cgi', 'close', marks=pytest.mark.needs('gateways'))])
+    ('cgi', 'close')])
 @pytest.mark.parametrize('coding', CODINGS)
 def test_headers_do_not_wait_for_the_first_event(servers, origin, fastcgi, files, protocol, coding,
                                                  via, framing):
@@ -211,3 +224,14 @@ def test_headers_do_not_wait_for_the_first_event(servers, origin, fastcgi, files
     assert next(answer).coding == coding
     reply.reported.put(-1)
     follow(answer, Decoder(coding), reply)
+
+
+@pytest.mark.rule('R38', kinds=('generated', 'proxied'), sides=('plain',))
+@pytest.mark.parametrize('via, framing', [('proxy', 'chunked'), ('cgi', 'close')])
+def test_events_that_are_not_coded(servers, origin, fastcgi, files, protocol, via, framing):
+    reply = Events(make_events(files.text, 3), framing)
+    path = announce(origin, fastcgi, via, f'plain-{protocol}', reply)
+    answer = CLIENTS[protocol](servers(1).port, path, [], False)
+    head = next(answer)
+    assert (head.coding, head.vary) == (None, ['accept-encoding'])
+    follow(answer, Decoder(None), reply)

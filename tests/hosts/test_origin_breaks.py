@@ -33,6 +33,7 @@ def server(launch_shared, site, origin):
     return launch_shared(site.but(scopes=(Scope('/origin/', origin=origin.port),)))
 
 
+@pytest.mark.rule('R39', kinds=('proxied',), sides=('coded',))
 @pytest.mark.parametrize('size', [SHORT, LENGTH])
 @pytest.mark.parametrize('framing', ['length', 'inside-a-chunk'])
 def test_an_origin_dies_anywhere(server, origin, files, protocol, framing, size):

@@ -62,6 +62,7 @@ def accept(n):
     return [('Accept-Encoding', CODINGS[n % 3])]
 
 
+@pytest.mark.rule('R39', kinds=('generated', 'proxied'), sides=('coded',))
 @pytest.mark.parametrize('via, framing', [
     ('http', 'length'), ('http', 'chunked'), ('fastcgi', 'close'), ('fastcgi', 'length')])
 def test_a_backend_dies_anywhere(server, origin, fastcgi, files, protocol, via, framing):
@@ -75,6 +76,7 @@ def test_a_backend_dies_anywhere(server, origin, fastcgi, files, protocol, via, 
     server.wait_idle()
 
 
+@pytest.mark.rule('R39')
 def test_one_that_is_held_back(server, origin, files, protocol):
     """The body is short enough to be coded in one call, and never comes in full."""
     body = files.text[:SHORT]
@@ -85,6 +87,7 @@ def test_one_that_is_held_back(server, origin, files, protocol):
     server.wait_idle()
 
 
+@pytest.mark.rule('R39')
 @pytest.mark.parametrize('flags, code', [
     ([], PARTIAL_FILE), (['--http2-prior-knowledge'], HTTP2_STREAM)])
 @pytest.mark.parametrize('framing', ['length', 'chunked'])
@@ -121,6 +124,7 @@ def stalling(origin, fastcgi, files):
     return found
 
 
+@pytest.mark.rule('R39')
 def test_a_backend_is_given_up(server, origin, fastcgi, files, protocol):
     """All at the same time: the server takes two seconds for it."""
     found, bad = stalling(origin, fastcgi, files), {}

@@ -41,6 +41,7 @@ def body(files):
 
 # ---- trailers ------------------------------------------------------------------------------------
 
+@pytest.mark.rule('R40')
 def test_trailers_h1(server, origin, body):
     origin.replies['/origin/trailers'] = Trailing(body, framing='chunked')
     with client.Connection(server.port) as connection:
@@ -62,6 +63,7 @@ class WithTrailers(Streams):
         super()._take(event)
 
 
+@pytest.mark.rule('R40')
 def test_trailers_h2(server, origin, body):
     origin.replies['/origin/trailers'] = Trailing(body, framing='chunked')
     with WithTrailers(server.port) as streams:
@@ -90,6 +92,7 @@ def test_trailers_of_a_body_that_was_held_back(server, origin, get):
 
 # ---- what is around a body -----------------------------------------------------------------------
 
+@pytest.mark.rule('R40')
 def test_pipelining(server, origin, body, files):
     first = origin.on('/origin/first', body, framing='chunked')
     with client.Connection(server.port) as connection:
@@ -102,6 +105,7 @@ def test_pipelining(server, origin, body, files):
             assert connection.answer().plain == files.contents['page.html']
 
 
+@pytest.mark.rule('R40')
 def test_expect_100_continue(server, origin, body):
     path = origin.on('/origin/expect', body, framing='chunked')
     with client.Connection(server.port) as connection:
@@ -112,6 +116,7 @@ def test_expect_100_continue(server, origin, body):
     assert (answer.status, answer.coding, answer.plain) == (200, 'gzip', body)
 
 
+@pytest.mark.rule('R40')
 def test_early_hints(server, origin, body):
     """A 103 before the response."""
     reply = Reply(body, framing='chunked')
@@ -125,6 +130,7 @@ def test_early_hints(server, origin, body):
     assert (answer.status, answer.coding, answer.plain) == (200, 'gzip', body)
 
 
+@pytest.mark.rule('R34')
 @pytest.mark.parametrize('framing', ['length', 'chunked', 'close'])
 def test_head(server, origin, body, get, framing):
     """What GET would say, as far as the server knows; and no body."""
@@ -144,6 +150,7 @@ def test_http_1_0(server, origin, body, framing, scope, coding):
 
 
 @pytest.mark.parametrize('framing', ['length', 'chunked', 'close'])
+@pytest.mark.rule('R39')
 def test_a_cut_body_over_http_1_0(server, origin, body, framing):
     """The end of the connection is the end of the body: only a reset tells that it was cut."""
     path = origin.on(f'/old/cut-{framing}', body, framing=framing, cut=LENGTH // 2)
@@ -235,6 +242,7 @@ def upgrading(request, launch_shared, site, echo):
         scopes=(Scope('/echo', origin=echo.port),)))
 
 
+@pytest.mark.rule('R40')
 def test_web_sockets_h1(upgrading, files):
     key = base64.b64encode(files.text[:16]).decode()
     with client.Connection(upgrading.port) as connection:
@@ -267,6 +275,7 @@ class Tunnel(Streams):
         self._send()
 
 
+@pytest.mark.rule('R40')
 def test_web_sockets_h2(upgrading, files):
     with Tunnel(upgrading.port) as tunnel:
         stream = tunnel.open('/echo')

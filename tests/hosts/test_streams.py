@@ -62,6 +62,7 @@ def test_a_reader_that_stops(server, files, coding):
         assert streams.whole(long)[0].plain == files.contents['eight.txt']
 
 
+@pytest.mark.rule('R39')
 @pytest.mark.parametrize('coding', CODINGS)
 def test_a_file_that_shrinks(server, files, coding):
     """A stream whose body is cut never ends well, and the others of its connection are answered."""
@@ -92,6 +93,7 @@ def test_resets(server, files):
             assert streams.whole(after)[0].plain == files.contents[name]
 
 
+@pytest.mark.rule('R40')
 def test_keep_alive_and_pipelining(server, files):
     names = ['page.html', 'size-300.html', 'two.json', 'page.html', 'size-262145.html',
              'noise.txt', 'page.html']
