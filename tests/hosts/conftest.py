@@ -47,8 +47,8 @@ def pytest_configure(config):
     for name, why in WHEN_NAMED.items():
         config.addinivalue_line('markers', f'{name}: {why}; only when named by -m {name}')
     config.addinivalue_line('markers', 'needs(*what): see lacks and gaps of a server')
-    config.addinivalue_line('markers', 'rule(*numbers, kinds=...): shows rules of RULES.md; '
-                                       'see rules.py')
+    config.addinivalue_line('markers', 'rule(*numbers, kinds, sides, lacks): shows rules of '
+                                       'RULES.md; see cases.py')
 
 
 def name_its_rules(item):
@@ -63,6 +63,9 @@ def mark_what_a_server_lacks(item):
     if name not in SERVERS:
         return
     server = SERVERS[name]
+    for mark in item.iter_markers('rule'):
+        if name in mark.kwargs.get('lacks', {}):
+            item.add_marker(pytest.mark.skip(reason=mark.kwargs['lacks'][name]))
     for need in [need for mark in item.iter_markers('needs') for need in mark.args]:
         if need in server.lacks:
             item.add_marker(pytest.mark.skip(reason=f'{name}, {need}: {server.lacks[need]}'))

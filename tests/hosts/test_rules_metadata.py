@@ -5,7 +5,7 @@ import random
 import pytest
 import rules
 from files import page
-from rules import ITS_TAG, ONE_FIELD, PAGE, READ_ONLY, TEXT, Case
+from rules import ITS_RANGES, ITS_TAG, ONE_FIELD, PAGE, READ_ONLY, TEXT, Case
 
 BOTH = ('h1', 'h2')
 CODED = ('br', 'coded')
@@ -132,15 +132,11 @@ METHODS = [
 ]
 
 
-ITS_OWN = {'lighttpd': 'lighttpd adds its own behind Terse, to what is not coded: there is nothing '
-                       'to keep.'}
-
-
 def ranges(name, leaves, setting='', **kwargs):
     """Files have it in any case."""
     params = {'params': {'accept-ranges': setting}} if setting else {}
     case = {**kwargs, **params, 'has': {'Accept-Ranges': leaves}}
-    own = {'lacks': ITS_OWN} if setting == 'keep' else {}
+    own = {'lacks': ITS_RANGES} if setting == 'keep' else {}
     return [Case('R32', name, headers=(('Accept-Ranges', 'bytes'),),
                  left_out=(('static', 'the next one'),), **case),
             Case('R32', f'{name}, of a file', left_out=OTHERS, **case, **own)]

@@ -36,6 +36,7 @@ WITHOUT_CONTENT = [
                                             ('proxied', 'the others stand for it'))),
     Case('R10', '204', None, 'status', status=204, body=b'', framing='none', type=None, vary=False,
          headers=(('X-Nothing', 'here'),), over=BOTH, left_out=(ITS_STATUS,)),
+    Case('R10', 'TRACE', None, 'method', method='TRACE', vary=False, left_out=(READ_ONLY,)),
     Case('R10', '205', None, 'status', status=205, body=b'', type='text/html', vary=False,
          left_out=(ITS_STATUS,)),
 ]
