@@ -106,6 +106,7 @@ class Rounds:
 
 class Visit:
     """Requests for one response, over one protocol."""
+    known = {}
 
     def __init__(self, server, mode, source, protocol='h1'):
         self.server, self.mode, self.source = server, mode, source
@@ -117,7 +118,13 @@ class Visit:
                                      method=method, **kwargs)
 
     def tags(self):
-        """(of the identity, of what is coded with br)"""
+        """(of the identity, of what is coded with br); they are asked for once."""
+        key = self.server.port, self.mode, self.source
+        if key not in self.known:
+            self.known[key] = self._ask_for_tags()
+        return self.known[key]
+
+    def _ask_for_tags(self):
         plain, coded = (self.get(accept, fetch=client.h1) for accept in (NONE, BR))
         assert (plain.coding, plain.body) == (None, PAGE)
         assert (coded.coding, coded.plain) == ('br' if self.mode != 'skip' else None, PAGE)
