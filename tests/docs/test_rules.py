@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""plugin/RULES.md says what is so: its rules are those of the plugin, with their fields, reasons and
-media types, and each has its cases in the host suite."""
+"""plugin/RULES.md says what is so: its rules are the plugin's, with their fields, reasons and media
+types, and each has its cases in the host suite."""
 import os
 import re
 import subprocess

@@ -28,8 +28,8 @@ def load(*names):
 
 
 class Shown:
-    """found: {(rule, kind, side, server)}; told: the same, where a statement stands in; named: {rule};
-    sentences: those that RULES.md has to have."""
+    """found: {(rule, kind, side, server)}; told: the same, where a statement stands in; named:
+    {rule}; sentences: those that RULES.md has to have."""
 
     def __init__(self):
         rules, h2o, libh2o, lighttpd = load('rules', 'h2o', 'libh2o', 'lighttpd')

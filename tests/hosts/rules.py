@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The cases of RULES.md: what a source says, what is asked, what leaves.  Each is put up three times: as
-a file, as the answer of a script, and as that of an application behind the server's proxy."""
+"""The cases of RULES.md: what a source says, what is asked, what leaves.  Each is put up three
+times: as a file, as the answer of a script, and as that of an application behind the server's
+proxy."""
 import re
 from dataclasses import dataclass, field
 from itertools import count
@@ -16,8 +17,8 @@ PAGE = page(TEXT, 5000)
 EXTENSIONS = {media_type.partition(';')[0]: name for name, media_type in MEDIA_TYPES.items()}
 
 # Where a server has a way of its own, in the words of RULES.md.
-ITS_RANGES = {'lighttpd': 'lighttpd adds its own behind Terse, to what is not coded: there is nothing '
-                          'to keep.'}
+ITS_RANGES = {'lighttpd': 'lighttpd adds its own behind Terse, to what is not coded: there is '
+                          'nothing to keep.'}
 ITS_FIRST_LINE = {'lighttpd': 'lighttpd keeps the first line of If-None-Match only.'}
 NO_TRAILERS = dict.fromkeys(('h2o', 'libh2o'), 'H2O 2.2.5 drops trailers itself.')
 NO_SUCH_FIELD = dict.fromkeys(('h2o', 'libh2o'), 'H2O refuses to add one to a file')
@@ -42,7 +43,8 @@ serial = count(1)
 
 @dataclass(frozen=True)
 class Case:
-    """coding: None is identity.  tag, what becomes of the ETag: same, weak, suffix, weak suffix, none."""
+    """coding: None is identity.  tag is what becomes of the ETag: same, weak, suffix, weak suffix,
+    none."""
     rule: str
     name: str
     coding: str = None

@@ -5,7 +5,7 @@ import random
 import pytest
 import rules
 from files import page
-from rules import ITS_RANGES, ITS_TAG, ONE_FIELD, PAGE, READ_ONLY, TEXT, Case
+from rules import ITS_RANGES, ITS_TAG, ONE_FIELD, READ_ONLY, TEXT, Case
 
 BOTH = ('h1', 'h2')
 CODED = ('br', 'coded')
@@ -20,8 +20,8 @@ LINE = 'Accept-Encoding'
 ONE_PIECE = [
     Case('R26', 'whole', *CODED, has={'Content-Encoding': 'br'}, over=BOTH),
     Case('R26', 'a stream', *CODED, body=LONG, has={'Content-Length': None}, over=BOTH),
-    Case('R26', 'identity by name goes', 'gzip', 'coded', ('gzip',), has={'Content-Encoding': 'gzip'},
-         headers=(('Content-Encoding', 'identity'),)),
+    Case('R26', 'identity by name goes', 'gzip', 'coded', ('gzip',),
+         has={'Content-Encoding': 'gzip'}, headers=(('Content-Encoding', 'identity'),)),
     Case('R26', 'identity', None, has={'Content-Encoding': None, 'Content-Length': '5000'},
          over=BOTH, **NONE),
     Case('R26', 'a long identity', None, body=LONG, has={'Content-Length': '300000'}, **NONE),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RULES.md, which coding: R01 to R09."""
+import random
+
 import pytest
 import rules
 from rules import PAGE, Case
@@ -20,6 +22,7 @@ CASES = [
     Case('R02', 'the least weight', 'gzip', 'coded', ('gzip ; q=0.001',)),
     Case('R02', 'the others of a list with a bad weight', 'gzip', 'coded', ('br;q=2, gzip;q=0.1',)),
     Case('R02', 'four digits', 'gzip', 'coded', ('br;q=0.0001, gzip;q=0.1',)),
+    Case('R02', 'four digits of a higher weight', 'gzip', 'coded', ('br;q=0.5000, gzip;q=0.1',)),
     Case('R02', 'malformed stays refused by name', 'br', 'coded', ('zstd;q=bogus, *',)),
     Case('R02', 'zero', None, 'not-accepted', ('gzip;q=0, br;q=0.000',), over=BOTH),
     *(Case('R02', f'malformed {n}', None, ask=(f'gzip;q={weight}',), **NOT_ACCEPTED)
@@ -29,6 +32,7 @@ CASES = [
     Case('R03', 'a star and a name before it', 'br', 'coded', ('zstd;q=0, *',)),
     Case('R03', 'a star and a name behind it', 'br', 'coded', ('*, zstd;q=0',)),
     Case('R03', 'all but one refused', 'gzip', 'coded', ('*;q=0, gzip',)),
+    Case('R03', 'all but one refused, so identity', 'gzip', 'coded', ('*;q=0, gzip',), body=SHORT),
     Case('R03', 'all refused', None, 'not-accepted', ('*;q=0',), over=BOTH),
     Case('R03', 'all on offer refused by name', None, '', ('*, zstd;q=0, br;q=0, gzip;q=0',)),
 
@@ -70,6 +74,8 @@ CASES = [
     Case('R09', 'identity all the same, by name', None, ask=('identity;q=0, compress',),
          **NOT_ACCEPTED),
     Case('R09', 'a short body is coded', 'br', 'coded', ('identity;q=0, br',), body=SHORT),
+    Case('R09', 'a body that does not shrink is coded', 'br', 'coded', ('identity;q=0, br',),
+         type='text/plain', body=random.Random(8).randbytes(5000)),
     Case('R09', 'nothing else is overruled', None, 'no-transform', ('identity;q=0, br',),
          headers=(('Cache-Control', 'no-transform'),), vary=False),
     Case('R09', '406', ask=('*;q=0',), **REFUSED),

@@ -47,6 +47,8 @@ CODED_ALREADY = [
          headers=(('Content-Encoding', 'gzip'),), has={'Content-Encoding': 'gzip'}),
     Case('R11', 'a coding that is not', None, 'encoded', vary=False,
          headers=(('Content-Encoding', 'aws-chunked'),), has={'Content-Encoding': 'aws-chunked'}),
+    Case('R11', 'a coding on the second line', None, 'encoded', vary=False, left_out=(ONE_FIELD,),
+         headers=(('Content-Encoding', 'identity'), ('Content-Encoding', 'br'))),
     Case('R11', 'two codings', None, 'encoded', vary=False,
          headers=(('Content-Encoding', 'identity, br'),), has={'Content-Encoding': 'identity, br'}),
 ]

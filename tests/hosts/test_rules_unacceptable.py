@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RULES.md, R09, unacceptable = 406: no handler has seen the request, and the connection goes on."""
+"""RULES.md, R09, unacceptable = 406: no handler has seen the request, and connections go on."""
 import os
 
 import client
