@@ -87,6 +87,19 @@ def test_any(server, source, mode, accept):
         assert is_304(answer, tag if accept else plain)
 
 
+@pytest.mark.rule('R35')
+@pytest.mark.parametrize('mode', MODES)
+@pytest.mark.parametrize('accept', [BR, NONE], ids=['br', 'none'])
+def test_a_date(server, source, mode, accept):
+    """Its 304 is of the coding that the client would get now."""
+    visit = Visit(server, mode, source)
+    plain, tag = visit.tags()
+    date = visit.get(accept).header('last-modified')
+    if date:  # a file
+        answer = visit.get(accept, ('If-Modified-Since', date))
+        assert is_304(answer, tag if accept else plain)
+
+
 @pytest.mark.rule('R36', kinds=KINDS)
 def test_a_coding_that_is_not_accepted_any_more(server, source):
     visit = Visit(server, 'suffix', source)

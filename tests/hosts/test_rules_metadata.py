@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RULES.md, what a coded response says: R26 to R33."""
+"""RULES.md, what a coded response says: R26 to R34; and what R36 compares."""
 import random
 
 import pytest
@@ -174,7 +174,30 @@ DIGEST = [
     Case('R33', 'others stay', 'br', headers=(('Want-Content-Digest', 'sha-256=1'),)),
 ]
 
-CASES = [*ONE_PIECE, *VARIES, *VARY, *VALIDATORS, *MALFORMED, *METHODS, *RANGES, *DIGEST]
+def compared(name, value, **kwargs):
+    """By Terse: neither the script nor the origin compares."""
+    return Case('R36', name, headers=(STRONG, *kwargs.pop('headers', ())), left_out=(ITS_TAG,),
+                request=(('If-None-Match', value),), **kwargs)
+
+
+THERE = {'sends': 304, 'reason': 'not-modified', 'tag': 'same'}
+COMPARED = [
+    compared('too short', '"v1"', body=SHORT, **THERE),
+    compared('too short, weakly', 'W/"v1"', body=SHORT, **THERE),
+    compared('not accepted', '"v1"', ask=(), over=BOTH, **THERE),
+    compared('HTTP/1.0', '"v1"', version='HTTP/1.0', **THERE),
+    compared('too short, another tag', '"v2"', body=SHORT, reason='too-small', tag='same'),
+    compared('a denied type', '"v1"', type='image/jpeg', reason='type', vary=False, tag='same'),
+    compared('no-transform', '"v1"', headers=(('Cache-Control', 'no-transform'),),
+             reason='no-transform', vary=False, tag='same'),
+    compared('coded already', '"v1"', headers=(('Content-Encoding', 'gzip'),), reason='encoded',
+             vary=False, tag='same'),
+    compared('an error page', '"v1"', status=404, coding='br', reason='coded', tag='weak'),
+    compared('another method', '"v1"', method='PUT', coding='br', reason='coded', tag='same'),
+]
+
+CASES = [*ONE_PIECE, *VARIES, *VARY, *VALIDATORS, *MALFORMED, *METHODS, *RANGES, *DIGEST,
+         *COMPARED]
 
 
 @pytest.fixture(scope='module')
@@ -206,6 +229,20 @@ def test_bytes_do_not_depend_on_the_clock(server, stage, coding, name, kind):
         assert {body[4:8] for body in bodies} == {bytes(4)}  # RFC 1952 section 2.3.1: no time stamp
 
 
+@pytest.mark.rule('R35', kinds=('static',))
+@pytest.mark.parametrize('name, varies', [
+    ('coded', True), ('too short', True), ('no gain', True), ('judged by its bytes', True),
+    ('a denied type', False)])
+def test_304_of_a_file_varies_as_its_200(server, stage, name, varies):
+    """The server compares; the tag is that of the identity, which may have been given with it."""
+    case = next(case for case in VARIES if case.name == name)
+    tag = rules.tag_of(server, stage, case, 'static')
+    answer = rules.ask(server, case, stage.target(case, 'static'), 'h1',
+                       [*case.fields, ('If-None-Match', tag)])
+    assert (answer.status, answer.body, answer.header('etag')) == (304, b'', tag)
+    assert answer.all('vary') == (['Accept-Encoding'] if varies else [])
+
+
 IN_STEP = ('content-encoding', 'vary', 'etag', 'accept-ranges', 'last-modified', 'content-type',
            *(name.lower() for name in DIGESTS))
 
@@ -217,7 +254,7 @@ IN_STEP = ('content-encoding', 'vary', 'etag', 'accept-ranges', 'last-modified',
     for kind in case.kinds
     if case.method == 'GET' and case.version == 'HTTP/1.1' and case.reason not in (
         'no-gain', 'probe')  # what only the body could tell
-    and case.body not in (NOISE, LONG)])
+    and case.body != NOISE])
 def test_head_says_what_get_would(server, stage, case, kind, over):
     got, head = (rules.ask(server, case, stage.target(case, kind), over, method=method)
                  for method in ('GET', 'HEAD'))

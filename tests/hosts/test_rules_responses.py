@@ -11,8 +11,8 @@ from rules import (ITS_LENGTH, ITS_STATUS, ITS_TAG, ITS_TYPE, ONE_FIELD, PAGE, R
 BOTH = ('h1', 'h2')
 NOISE = random.Random(4).randbytes(5000)
 # What a look at the first bytes takes for text, and what it takes for packed.
-TEXT_THEN_NOISE = TEXT[:32] + random.Random(5).randbytes(20000)
-NOISE_THEN_TEXT = random.Random(6).randbytes(256) + TEXT[:20000]
+TEXT_THEN_NOISE = TEXT[5000:5512] + random.Random(5).randbytes(20000)
+NOISE_THEN_TEXT = random.Random(6).randbytes(512) + TEXT[:20000]
 PART = ('Content-Range', 'bytes 0-4999/9000')
 NO_TRANSFORM = ('Cache-Control', 'no-transform')
 NO_CACHE_FIELD = {'reason': 'no-transform', 'vary': False}
@@ -139,6 +139,8 @@ SIZES = [
     Case('R18', 'empty', None, 'empty', body=b''),
     Case('R18', 'empty, though identity is refused', None, 'empty', body=b'',
          ask=('identity;q=0, br',)),
+    Case('R18', 'empty, though identity is refused, to HEAD', None, 'empty', body=b'',
+         ask=('identity;q=0, br',), method='HEAD'),
     Case('R18', 'empty, though all are long enough', None, 'empty', body=b'',
          params={'min-length': '0'}),
     Case('R18', 'one byte is enough', *CODED, body=b'x' * 64, params={'min-length': '1'}),
@@ -153,6 +155,7 @@ SIZES = [
     Case('R18', 'no bytes of unknown length', None, 'empty', body=b'', framing='chunked',
          left_out=(ITS_LENGTH,)),
 
+    Case('R19', 'no limit', *CODED, body=page(TEXT, 1 << 20)),
     Case('R19', 'as long as max-length', *CODED, body=page(TEXT, 4000),
          params={'max-length': '4000'}),
     Case('R19', 'longer', None, 'too-large', body=page(TEXT, 4001), over=BOTH,
