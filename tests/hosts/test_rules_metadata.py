@@ -58,6 +58,10 @@ def vary(name, there, leaves, **kwargs):
 VARY = [
     vary('another field', ['Cookie'], [f'Cookie, {LINE}'], coding='br', over=BOTH),
     vary('there already', ['Cookie, accept-ENCODING'], ['Cookie, accept-ENCODING'], coding='br'),
+    vary('two lines', ['Cookie', 'Origin'], [f'Cookie, Origin, {LINE}'], coding='br', over=BOTH),
+    vary('two lines, identity', ['Cookie', 'Origin'], [f'Cookie, Origin, {LINE}'], ask=()),
+    vary('two lines, there already', ['Cookie', LINE], ['Cookie', LINE], coding='br'),
+    vary('a star on the second line', ['Cookie', '*'], ['Cookie', '*'], coding='br'),
     vary('a star', ['*'], ['*'], coding='br'),
     vary('a star among others', ['Cookie, *'], ['Cookie, *'], coding='br'),
     vary('a longer name', ['X-Accept-Encoding'], [f'X-Accept-Encoding, {LINE}'], coding='br'),
@@ -78,6 +82,9 @@ def tag(name, setting, what, **kwargs):
                 **{**kwargs, 'headers': ()})])]
 
 
+SUFFIXES = [Case('R29', f'suffix, {name}', 'br', headers=(STRONG,), tag='suffix',
+                 params={'etag': 'suffix', 'br.quality': quality}, left_out=(ITS_TAG,))
+            for name, quality in (('a quality', '5'), ('another', '6'), ('the first again', '5'))]
 VALIDATORS = [
     *tag('weaken', '', 'weak', coding='br', over=BOTH),
     *tag('weaken a stream', '', 'weak', coding='br', body=LONG),
@@ -90,6 +97,7 @@ VALIDATORS = [
     *tag('suffix of what is weak', 'suffix', 'same', coding='br', headers=(WEAK,)),
     *tag('suffix, identity', 'suffix', 'same', ask=()),
     *tag('suffix, no gain', 'suffix', 'same', type='text/plain', body=NOISE),
+    *SUFFIXES,
     *tag('drop', 'drop', 'none', coding='br'),
     *tag('drop what is weak', 'drop', 'none', coding='br', headers=(WEAK,)),
     *tag('drop, identity', 'drop', 'same', ask=()),
@@ -227,6 +235,15 @@ def test_bytes_do_not_depend_on_the_clock(server, stage, coding, name, kind):
         assert len(bodies) == 1
     if coding == 'gzip':
         assert {body[4:8] for body in bodies} == {bytes(4)}  # RFC 1952 section 2.3.1: no time stamp
+
+
+@pytest.mark.rule('R29')
+@pytest.mark.parametrize('kind', ['generated', 'proxied'])
+def test_the_suffix_knows_the_settings(server, stage, kind):
+    """Since these make the bytes."""
+    one, another, again = (rules.ask(server, case, stage.target(case, kind), 'h1').header('etag')
+                           for case in SUFFIXES)
+    assert one == again != another
 
 
 @pytest.mark.rule('R35', kinds=('static',))
