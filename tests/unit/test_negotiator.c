@@ -51,6 +51,7 @@ static void fields_of_clients(void **state)
         {{"br", "gzip;q=0.5"}, "br"},
         {{"gzip;q=bogus"}, "identity"},
         {{"gzip;q=bogus, *"}, "zstd"},
+        {{"zstd;q=bogus, *"}, "br"},
         {{""}, "identity"},
         {{NULL}, "identity"},
         {{"gzip;q=0.5, identity;q=0.5"}, "gzip"},
