@@ -177,6 +177,30 @@ def test_304_by_the_tag_that_was_given(server, get):
     assert answer.status == 304
 
 
+def test_304_of_a_denied_type(server, get):
+    """What has no Vary at 200 has none at 304, also where a server's 304 has no type."""
+    full = get(server, '/picture.jpg', [ALL])
+    answer = get(server, '/picture.jpg', [ALL, ('If-None-Match', full.header('etag'))])
+    assert (answer.status, answer.vary) == (304, full.vary) == (304, [])
+
+
+def test_304_where_the_origin_compares_nothing(server, origin, files, get):
+    path = origin.on('/origin/tagged', files.text[:5000], headers=[HTML, ('ETag', '"v1"')])
+    tag = get(server, path, [ALL]).header('etag')
+    answer = get(server, path, [ALL, ('If-None-Match', f'"v0", {tag}')])
+    assert (answer.status, answer.body, answer.header('etag')) == (304, b'', tag)
+    assert answer.header('content-length') is None and answer.vary == ['accept-encoding']
+
+
+def test_if_range_with_a_weak_tag(server, files, get):
+    """Such a tag never holds (RFC 9110 section 13.1.5): the whole, coded as without Range."""
+    tag = get(server, '/page.html', [ALL]).header('etag')
+    answer = get(server, '/page.html', [ALL, ('Range', 'bytes=100-299'), ('If-Range', tag)])
+    assert tag.startswith('W/')
+    assert (answer.status, answer.coding) == (200, 'zstd')
+    assert answer.plain == files.contents['page.html']
+
+
 def test_304_in_the_log(server):
     tag = client.h1(server.port, '/page.html').header('etag')
     client.h1(server.port, '/page.html?304', [ALL, ('If-None-Match', tag)])
