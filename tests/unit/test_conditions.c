@@ -104,13 +104,14 @@ static void suffix_names_the_coding(void **state)
 
 static void tags_of_ours_are_mapped_back(void **state)
 {
-    const char *v1, *v2;
+    const char *v1, *v2, *empty;
     char list[256];
 
     (void)state;
     up("suffix");
     v1 = gzip_tag("\"v1\"");
     v2 = gzip_tag("\"v2\"");
+    empty = gzip_tag("\"\"");
     assert_string_equal(ask("GET", "if-none-match", asking(GZIP, "if-none-match", v1)), "\"v1\"");
     assert_string_equal(ask("HEAD", "if-none-match", asking(GZIP, "if-none-match", v1)), "\"v1\"");
     snprintf(list, sizeof list, "W/%s", v1);
@@ -118,6 +119,10 @@ static void tags_of_ours_are_mapped_back(void **state)
     snprintf(list, sizeof list, "%s,\t\"a,b\" , W/\"c\", %s", v1, v2);
     assert_string_equal(ask("GET", "if-none-match", asking(GZIP, "if-none-match", list)),
                         "\"v1\", \"a,b\", W/\"c\", \"v2\"");
+    assert_string_equal(ask("GET", "if-none-match", asking(GZIP, "if-none-match", empty)), "\"\"");
+    snprintf(list, sizeof list, "%s, v1", v1); /* malformed: it stays, and fits nothing */
+    assert_string_equal(ask("GET", "if-none-match", asking(GZIP, "if-none-match", list)), "");
+    assert_string_equal(ask("PUT", "if-match", asking(GZIP, "if-match", list)), "");
     /* this client would not get that coding now */
     assert_string_equal(ask("GET", "if-none-match", asking(BR, "if-none-match", v1)), "");
     assert_string_equal(ask("GET", "if-none-match", asking("", "if-none-match", v1)), "");
@@ -246,6 +251,27 @@ static void tag_of_a_304(void **state)
     rig_down(&rig);
 }
 
+/* Whoever evaluates the condition saw another list: what counts is the one that the client sent. */
+static void the_clients_own_list(void **state)
+{
+    const char *v1;
+    char sent[256];
+
+    (void)state;
+    up("suffix");
+    v1 = gzip_tag("\"v1\"");
+    snprintf(sent, sizeof sent, GZIP INM("\"v0\"") "if-none-match: %s\n", v1);
+    assert_string_equal(ask("GET", "if-none-match", sent), "\"v0\", \"v1\"");
+    reply("GET", 304, GZIP INM("\"v0\", \"v1\""), "etag: \"v1\"\n", 0);
+    assert_string_equal(rig_value(&rig, "etag"), v1);
+    snprintf(sent, sizeof sent, GZIP "if-none-match: %s\n" INM("\"v0\""), v1);
+    ask("GET", "none", sent);
+    reply("GET", 200, GZIP INM("\"v1\", \"v0\""), TYPE "etag: \"v1\"\n", 1000);
+    assert_int_equal(rig.d.action, TERSE_NO_BODY);
+    assert_string_equal(rig_value(&rig, "etag"), v1);
+    rig_down(&rig);
+}
+
 /* A 200 that should have been a 304; its tag. */
 static const char *seen(const char *request, const char *response)
 {
@@ -272,6 +298,11 @@ static void what_nobody_has_seen(void **state)
     assert_string_equal(seen(GZIP INM("\"v0\"") INM("\"v1\""), html), "");
     assert_string_equal(seen(GZIP INM("*"), html), "W/\"v1\"");
     assert_string_equal(seen(INM("W/\"v1\""), html), "");
+    assert_string_equal(seen(GZIP INM(" * "), html), "W/\"v1\"");
+    assert_null(seen(GZIP INM("*x"), html));
+    assert_null(seen(GZIP INM("x"), html));
+    assert_non_null(seen(GZIP INM("W/\"v1\""), TYPE "etag: \"v1\"\ncontent-digest: x\n"));
+    assert_string_equal(rig_value(&rig, "content-digest"), "-");
     assert_null(seen(GZIP INM("\"v0\", v1, \"v1\""), html)); /* malformed before it fits */
     assert_null(seen(GZIP INM("\"V1\""), html));
     assert_null(seen(GZIP, html));
@@ -311,7 +342,13 @@ static void long_lists(void **state)
     request[n + 1] = '\0';
     assert_string_equal(ask("GET", "if-none-match", request), "");
     assert_non_null(seen(request, TYPE "etag: \"v1\"\n")); /* compared as it came */
-    n = strlen(GZIP "if-none-match: ");
+    /* longer than all edits, for methods of which nothing is kept */
+    n = (size_t)snprintf(request, sizeof request, "if-match: ");
+    while (n < 5000)
+        n += (size_t)snprintf(request + n, sizeof request - n, "\"other\", ");
+    snprintf(request + n, sizeof request - n, "%s\n", gzip_tag("\"v1\""));
+    assert_string_equal(ask("PUT", "if-match", request), "");
+    n = (size_t)snprintf(request, sizeof request, GZIP "if-none-match: ");
     while (n < 65000)
         n += (size_t)snprintf(request + n, sizeof request - n, "\"%zu\", ", n);
     snprintf(request + n, sizeof request - n, "\"v1\"\n");
@@ -328,6 +365,7 @@ int main(void)
         cmocka_unit_test(other_methods_name_a_version),
         cmocka_unit_test(if_range),
         cmocka_unit_test(tag_of_a_304),
+        cmocka_unit_test(the_clients_own_list),
         cmocka_unit_test(what_nobody_has_seen),
         cmocka_unit_test(long_lists),
     };
