@@ -164,7 +164,7 @@ class H2O(Server):
 
     def entries(self):
         found = []
-        for line in self._read('access.log').splitlines():
+        for line in self.lines_of_log():
             method, target, status, note = line.split('\t')
             coding, _, reason = ('identity/' if note == '-' else note).partition('/')
             found.append(Entry(method, target, int(status), coding, reason, ''))

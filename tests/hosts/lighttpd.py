@@ -168,7 +168,7 @@ class Lighttpd(Server):
         if self.alive():
             self.process.send_signal(signal.SIGHUP)  # the log is written out at once, not in 4 s
         found = []
-        for line in self._read('access.log').splitlines():
+        for line in self.lines_of_log():
             method, path, query, status, note, ratio = line.split('\t')
             target = f'{path}?{query}' if query else path
             coding, _, reason = ('identity/' if note == '-' else note).partition('/')

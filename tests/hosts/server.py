@@ -82,6 +82,10 @@ class Server:
         """The access log so far: [Entry]."""
         raise NotImplementedError
 
+    def lines_of_log(self):
+        """The whole ones: the last may be on its way."""
+        return self._read('access.log').rpartition('\n')[0].splitlines()
+
     def counters(self):
         """{name: number}"""
         raise NotImplementedError

@@ -165,6 +165,7 @@ def server(launch, server_class, site, files, many_files):
 
 
 @pytest.mark.rule('R24', kinds=('static',))
+@pytest.mark.plain  # of memory, and long in a sanitized build
 def test_slow_readers(server, files):
     coded, held = serve(server('16m', 4 * MIB), files, 200)
     assert coded >= 50
