@@ -70,24 +70,38 @@ static bool open_stream(struct body *b)
 /* The edits of the decision are applied first: they are good until the pool's next call. */
 void coding_open(struct body *b)
 {
-    struct worker *w = b->e->worker;
-    terse_out *coded = &b->e->coded;
     exchange_apply(b->e, &b->decision);
     b->decision.n_edits = 0;
     b->req->res.content_length = SIZE_MAX;
     b->mode = BODY_STREAM;
-    if (!open_stream(b)) {
-        complain(w, b->req, "no encoder, cut off");
-        b->failed = true;
-        return;
-    }
     b->room = (terse_out){NULL, 0, 0};
-    if (api_of(w)->pool_lend(w->pool, CODED_SIZE, coded) >= 0) {
-        b->room = *coded;
+    if (open_stream(b))
         return;
+    complain(b->e->worker, b->req, "no encoder, cut off");
+    b->failed = true;
+}
+
+static bool borrow_room(struct body *b)
+{
+    struct worker *w = b->e->worker;
+    if (b->room.ptr)
+        return true;
+    if (api_of(w)->pool_lend(w->pool, CODED_SIZE, &b->e->coded) < 0) {
+        b->e->coded.ptr = NULL; /* nothing to give back */
+        return false;
     }
-    coded->ptr = NULL; /* nothing to give back */
-    b->room = (terse_out){h2o_mem_alloc_pool(&b->req->pool, CODED_SIZE), CODED_SIZE, 0};
+    b->room = b->e->coded;
+    return true;
+}
+
+/* What was sent has left, and the source may be silent for long. */
+static void give_room_back(struct body *b)
+{
+    struct worker *w = b->e->worker;
+    if (b->room.pos > 0)
+        return;
+    api_of(w)->pool_return(w->pool, b->e->coded.ptr);
+    b->e->coded.ptr = b->room.ptr = NULL;
 }
 
 static terse_status run(struct body *b, int32_t operation, terse_str bytes, size_t *taken)
@@ -137,6 +151,8 @@ static terse_status code(struct body *b)
         int32_t operation = operation_for(b, bytes.len, all);
         if (bytes.len == 0 && operation == TERSE_RUN)
             return all == 0 ? TERSE_OK : TERSE_MORE;
+        if (!borrow_room(b))
+            return TERSE_E_NOMEM;
         if (b->room.pos == b->room.len)
             return TERSE_MORE;
         terse_status status = run(b, operation, bytes, &taken);
@@ -179,6 +195,7 @@ static void wait_for_more(struct body *b, bool from_loop)
         }
         generator_wait(b, b->flush_ms);
     }
+    give_room_back(b);
     generator_ask(b, from_loop);
 }
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """pool.memory: many slow readers of a long body at once. As many get it coded as the budget has
 room for, the others get it as it is, and every body is right."""
-import resource
 import selectors
 import socket
 import zlib
 
 import client
 import pytest
+from many import MANY_CONNECTIONS, many_files  # noqa: F401
 from server import until
 
 # Of the loopback's own segments (64 KB) the kernel takes megabytes before a server sees that nobody
@@ -112,22 +112,6 @@ def read_all(readers):
                 file = key.fileobj.fileno()
                 if key.data.step():
                     selector.unregister(file)
-
-
-@pytest.fixture
-def many_files():
-    """As many open files as the system lets a process have."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
-MANY_CONNECTIONS = {
-    'lighttpd': 'server.max-fds = 4096\nserver.max-connections = 2000',
-    'h2o': 'max-connections: 2000',
-    'libh2o': '',
-}
 
 
 def live(server, count):

@@ -26,6 +26,7 @@ class Events(Reply):
 
     def __init__(self, events, framing):
         super().__init__(headers=STREAM, framing=framing)
+        self.patience = client.TIMEOUT
         self.events, self.reported, self.sent_at = events, queue.Queue(), []
 
     def _framed(self, data):
@@ -33,7 +34,7 @@ class Events(Reply):
 
     def _wait_for(self, n):
         try:
-            assert self.reported.get(timeout=client.TIMEOUT) == n
+            assert self.reported.get(timeout=self.patience) == n
         except queue.Empty:
             raise TimeoutError from None  # ends the connection: the client sees it
 

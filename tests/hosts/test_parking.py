@@ -2,11 +2,14 @@
 """Streams whose source pauses: the server's own ticks park them, and the next event of each arrives
 right."""
 import contextlib
+import random
 import time
 
 import client
 import pytest
 import zstandard
+from many import MANY_CONNECTIONS, many_files  # noqa: F401
+from server import until
 from sites import Scope
 from test_events import Decoder, Events
 
@@ -93,3 +96,65 @@ def test_events_after_a_pause(server, origin, coding, frames):
             assert watcher.decoder.frames == frames
     until_parked(server, 0)
     assert server.counters()['terse.streams.live'] == 0
+
+
+# ---- a thousand ----------------------------------------------------------------------------------
+
+MANY = 1000
+PATIENCE = 400  # seconds that an event may be in coming, with so many threads and clients
+IN_NO_HURRY = {'h2o': f'proxy.timeout.io: {PATIENCE * 1000}'}
+
+
+def held(server):
+    """Bytes of the pool that are in use; the counters come once a second."""
+    counters = {}
+
+    def there():
+        counters.update(server.counters())
+        return 'terse.memory.held' in counters
+
+    until(there, what='counters')
+    return counters['terse.memory.held'] - counters['terse.memory.idle']
+
+
+@pytest.fixture
+def crowded(launch, server_class, site, origin, many_files):
+    raw = MANY_CONNECTIONS[server_class.name], IN_NO_HURRY.get(server_class.name, '')
+    return launch(site.but(params={'stream.park': '200ms'}, streaming=1, workers=1,
+                           scopes=(Scope('/origin/', origin=origin.port),), raw='\n'.join(raw)))
+
+
+def watch_many(stack, server, origin):
+    watchers = []
+    for number in range(MANY):
+        path = f'/origin/crowd-{number}'
+        first, second = (f'data: {what} of {number}\n\n'.encode() for what in ('one', 'two'))
+        reply = origin.replies[path] = Events([first, second], 'chunked')
+        reply.patience = PATIENCE
+        watchers.append(Watcher(stack, server, path, 'gzip', reply))
+        watchers[-1].wait_for(first)
+    return watchers
+
+
+@pytest.mark.long
+def test_a_thousand_pause(crowded, origin):
+    """Each holds less than 1 KB meanwhile, and its next event arrives right."""
+    client.h1(crowded.port, '/page.html', [('Accept-Encoding', 'gzip')])
+    before = held(crowded)
+    with contextlib.ExitStack() as stack:
+        watchers = watch_many(stack, crowded, origin)
+        until_parked(crowded, MANY)
+        each = (held(crowded) - before) / MANY
+        print(f'{each:.0f} bytes each, RSS {crowded.rss() / 1024:.1f} MB')
+        assert each < 1024
+        random.Random(4).shuffle(watchers)
+        for watcher in watchers:
+            watcher.reply.reported.put(0)
+            watcher.wait_for(b''.join(watcher.reply.events))
+        for watcher in watchers:
+            watcher.reply.reported.put(1)
+        for watcher in watchers:
+            for data in watcher.chunks:
+                watcher.plain += watcher.decoder.more(data)
+            assert watcher.decoder.ended()
+    crowded.wait_idle()
