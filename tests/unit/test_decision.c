@@ -100,6 +100,7 @@ static void gates(void **state)
     assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
     assert_string_equal(run("POST", 200, GZIP, HTML, text, 1000), "coded");
     assert_string_equal(run("GET", 404, GZIP, HTML, text, 1000), "coded");
+    assert_string_equal(run("GET", 406, GZIP, HTML, text, 1000), "coded");
     assert_string_equal(run("GET", 500, GZIP, HTML, text, 1000), "coded");
     assert_string_equal(run("GET", 599, GZIP, HTML, text, 1000), "coded");
     assert_string_equal(run("GET", 600, GZIP, HTML, text, 1000), "status");
@@ -120,6 +121,7 @@ static void no_transform(void **state)
     (void)state;
     get(GZIP, HTML "cache-control: public, No-Transform\n", 1000, "no-transform");
     get(GZIP, HTML "cache-control: public\ncache-control: no-transform\n", 1000, "no-transform");
+    get(GZIP, HTML "cache-control: no-transform=x\n", 1000, "no-transform");
     get(GZIP, HTML "cache-control: private=\"no-transform\"\n", 1000, "coded");
     get(GZIP, HTML "cache-control: x-no-transform\n", 1000, "coded");
     get(GZIP "cache-control: no-transform\n", HTML, 1000, "coded");
@@ -230,6 +232,8 @@ static void head_says_what_get_would(void **state)
     assert_string_equal(rig_value(&rig, "content-encoding"), "");
     assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
     assert_string_equal(rig_value(&rig, "etag"), "W/\"v\"");
+    assert_string_equal(run("HEAD", 200, GZIP, HTML "content-length:  299 \n", text, -1),
+                        "too-small");
     assert_string_equal(run("HEAD", 200, GZIP, HTML "content-length: 1x\n", text, -1), "head");
     assert_string_equal(rig_value(&rig, "content-encoding"), "");
 }
@@ -301,6 +305,7 @@ static void unknown_lengths_are_held(void **state)
             TERSE_OK);
         assert_int_equal(rig.d.action, how == 1 ? TERSE_PASS : TERSE_STREAM);
         assert_string_equal(rig.d.reason_name, how == 1 ? "too-small" : "coded");
+        assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
         assert_int_equal(rig.api->decide_more(rig.x, &f, (terse_str){text, 300}, 0, &rig.d),
                          TERSE_E_STATE);
     }
@@ -309,10 +314,37 @@ static void unknown_lengths_are_held(void **state)
     rig.api->decide(rig.x, &f, &rig.d);
     rig.api->decide_more(rig.x, &f, (terse_str){text, 300}, 0, &rig.d);
     assert_string_equal(rig.d.reason_name, "host");
+    assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
     rig.api->exchange_end(rig.x, TERSE_DONE, NULL);
     f.flags = TERSE_FACT_NO_ACCESS;
     rig.api->decide(rig.x, &f, &rig.d);
     assert_string_equal(rig.d.reason_name, "host");
+}
+
+/* What has come of it by then is judged. */
+static void unknown_types_of_unknown_length(void **state)
+{
+    struct message m = {GZIP, "content-type: application/x-whatever\n"};
+    struct message hinted = {GZIP, "x-compress-hint: on\n"};
+    terse_facts f = rig_facts(&rig, &m, 200, -1);
+
+    (void)state;
+    for (int is_text = 0; is_text < 2; is_text++) {
+        terse_str bytes = {is_text ? text : packed, 60000};
+
+        rig.api->exchange_end(rig.x, TERSE_DONE, NULL);
+        assert_int_equal(rig.api->decide(rig.x, &f, &rig.d), TERSE_OK);
+        assert_int_equal(rig.d.action, TERSE_PEEK);
+        assert_int_equal(rig.api->decide_more(rig.x, &f, bytes, 0, &rig.d), TERSE_OK);
+        assert_int_equal(rig.d.action, is_text ? TERSE_STREAM : TERSE_PASS);
+        assert_string_equal(rig.d.reason_name, is_text ? "coded" : "probe");
+        assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
+    }
+    rig.api->exchange_end(rig.x, TERSE_DONE, NULL);
+    f = rig_facts(&rig, &hinted, 200, -1);
+    assert_int_equal(rig.api->decide(rig.x, &f, &rig.d), TERSE_OK);
+    assert_int_equal(rig.d.action, TERSE_STREAM); /* its origin has said so: nothing to look at */
+    rig.api->exchange_end(rig.x, TERSE_DONE, NULL);
 }
 
 static void wrong_calls(void **state)
@@ -436,6 +468,7 @@ int main(void)
         cmocka_unit_test(not_modified_stands_for_its_200),
         cmocka_unit_test(large_bodies_are_streams),
         cmocka_unit_test(unknown_lengths_are_held),
+        cmocka_unit_test(unknown_types_of_unknown_length),
         cmocka_unit_test(wrong_calls),
         cmocka_unit_test(every_exchange_is_counted_once),
         cmocka_unit_test(modes),

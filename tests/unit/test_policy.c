@@ -132,24 +132,28 @@ static void order_of_calls(void **state)
 static void a_list_of_ones_own_is_final(void **state)
 {
     static const char *const pairs[] = {"types", "text/css", NULL};
+    static const char *const any[] = {"types", "*/*", NULL};
     static const char *const added[] = {"types", "+ text/css", NULL};
     static const char *const denied[] = {"types-deny", "+ text/html", NULL};
     struct rig rig;
-    terse_policy *own, *plus, *deny;
+    terse_policy *own, *all, *plus, *deny;
 
     (void)state;
     rig_up(&rig, NULL);
     own = make(&rig, pairs);
+    all = make(&rig, any);
     plus = make(&rig, added);
     deny = make(&rig, denied);
     assert_string_equal(reason_of(&rig, own, "TEXT/CSS; charset=x", 1000), "whole");
     assert_string_equal(reason_of(&rig, own, "text/html", 1000), "type");
     assert_string_equal(reason_of(&rig, own, "application/x-unknown", 1000), "type");
+    assert_string_equal(reason_of(&rig, all, "application/x-unknown", 1000), "whole");
     assert_string_equal(reason_of(&rig, plus, "text/html", 1000), "whole");
     assert_string_equal(reason_of(&rig, plus, "application/x-unknown", 1000), "whole");
     assert_string_equal(reason_of(&rig, deny, "text/html", 1000), "type");
     assert_string_equal(reason_of(&rig, deny, "image/jpeg", 1000), "type");
     rig.api->policy_unref(own);
+    rig.api->policy_unref(all);
     rig.api->policy_unref(plus);
     rig.api->policy_unref(deny);
     rig_down(&rig);
