@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Accept-Encoding in, Content-Encoding out (RFC 9110 sections 12.4.2 and 12.5.3)."""
 import pytest
-from sites import Scope
 
 TABLE = [
     (['gzip;q=0'], None),
@@ -73,19 +72,3 @@ def test_gzip_bytes_do_not_depend_on_the_clock(server, get):
     bodies = {get(server, '/page.html', [('Accept-Encoding', 'gzip')]).body for _ in range(3)}
     assert len(bodies) == 1
     assert bodies.pop()[4:8] == b'\0\0\0\0'  # RFC 1952 section 2.3.1: no time stamp
-
-
-@pytest.mark.parametrize('method', ['GET', 'DELETE'])
-def test_406_before_any_handler(launch, site, origin, get, method):
-    """unacceptable = 406: the origin does not hear of such a request."""
-    server = launch(site.but(params={'unacceptable': '406', 'codings': 'br, gzip'},
-                             scopes=(Scope('/origin/', origin=origin.port),)))
-    path = origin.on(f'/origin/406-{method}', b'x' * 1000)
-    refusing, accepting = ([('Accept-Encoding', field)] for field in ('*;q=0', 'gzip, *;q=0'))
-    asked = len(origin.seen)
-    answer = get(server, path, refusing, method=method)
-    assert (answer.status, answer.header('content-type')) == (406, 'text/plain')
-    assert answer.body == b'The content codings on offer here are identity, br, gzip.\n'
-    assert answer.vary == ['accept-encoding']
-    assert len(origin.seen) == asked
-    assert get(server, path, accepting, method=method).coding == 'gzip'

@@ -192,15 +192,6 @@ def test_304_where_the_origin_compares_nothing(server, origin, files, get):
     assert answer.header('content-length') is None and answer.vary == ['accept-encoding']
 
 
-def test_if_range_with_a_weak_tag(server, files, get):
-    """Such a tag never holds (RFC 9110 section 13.1.5): the whole, coded as without Range."""
-    tag = get(server, '/page.html', [ALL]).header('etag')
-    answer = get(server, '/page.html', [ALL, ('Range', 'bytes=100-299'), ('If-Range', tag)])
-    assert tag.startswith('W/')
-    assert (answer.status, answer.coding) == (200, 'zstd')
-    assert answer.plain == files.contents['page.html']
-
-
 def test_304_in_the_log(server):
     tag = client.h1(server.port, '/page.html').header('etag')
     client.h1(server.port, '/page.html?304', [ALL, ('If-None-Match', tag)])
