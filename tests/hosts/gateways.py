@@ -5,8 +5,9 @@ import struct
 from origins import Origin
 
 BEGIN_REQUEST, END_REQUEST, PARAMS, STDIN, STDOUT = 1, 3, 4, 5, 6
-# Asks the origin, and hands on what comes as it comes: server/relay.relay?PORT/PATH
+# Asks the origin, and hands on what comes as it comes: server/relay.cgi?PORT/PATH
 RELAY = '''#!/bin/bash
+[ -n "$BASH_VERSION" ] || exec /bin/bash "$0"
 exec 3<>"/dev/tcp/127.0.0.1/${QUERY_STRING%%/*}"
 printf 'GET /%s HTTP/1.1\\r\\n\\r\\n' "${QUERY_STRING#*/}" >&3
 read -r _ status <&3
@@ -17,8 +18,8 @@ exec cat <&3
 
 def add_relay(files):
     """The start of its requests' targets, up to the port."""
-    files.add_script('relay.relay', RELAY)
-    return '/relay.relay?'
+    files.add_script('relay.cgi', RELAY)
+    return '/relay.cgi?'
 
 
 def of_a_program(head):

@@ -65,7 +65,7 @@ class H2O(Server):
         spawn = {'command': f'exec {CGI}'}
         if os.geteuid() == 0:
             spawn['user'] = self.site.user or 'root'
-        handler = {'extension': ['.cgi', '.relay'], 'fastcgi.spawn': spawn}
+        handler = {'extension': ['.cgi'], 'fastcgi.spawn': spawn}
         return handler if terse is None else {**handler, 'terse': terse}
 
     def _path(self, url, scope):

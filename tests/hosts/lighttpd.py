@@ -11,6 +11,9 @@ from sites import MEDIA_TYPES
 STOCK_MODULES = ['mod_setenv', 'mod_accesslog', 'mod_proxy', 'mod_fastcgi', 'mod_scgi', 'mod_cgi',
                  'mod_status']
 GATEWAYS = {'http': 'proxy', 'fastcgi': 'fastcgi', 'scgi': 'scgi'}
+# mod_cgi 1.4.69 loses scripts from its list, and the list when it ends; nothing else of it takes
+# memory by that function.
+LEAKS_OF_LIGHTTPD = ['ck_malloc']
 STATUS_PATH = '/terse-test-status'
 LOG_FORMAT = r'%m\t%U\t%q\t%s\t%{terse}e\t%{ratio}e'
 
@@ -110,7 +113,7 @@ class Lighttpd(Server):
             f'server.upload-dirs = ( {quoted(self._seen(self._file("uploads")))} )',
             'index-file.names = ( "index.html" )',
             f'mimetype.assign = {table(MEDIA_TYPES)}',
-            'cgi.assign = ( ".cgi" => "/bin/sh", ".relay" => "/bin/bash" )',
+            'cgi.assign = ( ".cgi" => "/bin/sh" )',
             f'$HTTP["url"] == "{STATUS_PATH}" {{',
             f'  status.statistics-url = "{STATUS_PATH}"',
             '}',
@@ -149,6 +152,13 @@ class Lighttpd(Server):
 
     def check_command(self):
         return self._command('-tt')
+
+    def environment(self):
+        env = super().environment()
+        with open(self._file('leaks'), 'w', encoding='ascii') as file:
+            file.writelines(f'leak:{function}\n' for function in LEAKS_OF_LIGHTTPD)
+        env['LSAN_OPTIONS'] = f'exitcode=99:print_suppressions=0:suppressions={file.name}'
+        return env
 
     def _read(self, name):
         try:

@@ -186,7 +186,7 @@ def announce(origin, fastcgi, via, name, reply):
     """Where a client asks for the reply."""
     path = f'/{"fastcgi" if via == "fastcgi" else "origin"}/{name}'
     (fastcgi if via == 'fastcgi' else origin).replies[path] = reply
-    return f'/relay.relay?{origin.port}{path}' if via == 'cgi' else path
+    return f'/relay.cgi?{origin.port}{path}' if via == 'cgi' else path
 
 
 @pytest.mark.rule('R38', kinds=('proxied',), sides=('coded',))

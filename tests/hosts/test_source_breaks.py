@@ -109,7 +109,7 @@ def stalling(origin, fastcgi, files):
     def stall(application, scope, number, reply):
         path = f'/{scope}/stalls-{number}'
         application.replies[path] = reply
-        target = f'/relay.relay?{origin.port}{path}' if scope == 'cgi' else path
+        target = f'/relay.cgi?{origin.port}{path}' if scope == 'cgi' else path
         found[target] = reply
 
     for number in range(POINTS // 4):
@@ -145,7 +145,7 @@ def test_a_backend_is_given_up(server, origin, fastcgi, files, protocol):
 
 def test_a_program_that_says_nothing(server, origin):
     reply = origin.replies['/cgi/mute'] = Mute(b'', 'close', 0)
-    answer = client.h1(server.port, f'/relay.relay?{origin.port}/cgi/mute', accept(0))
+    answer = client.h1(server.port, f'/relay.cgi?{origin.port}/cgi/mute', accept(0))
     reply.over.set()
     assert answer.status == 504
     server.wait_idle()
