@@ -143,6 +143,7 @@ typedef struct terse_facts {
     uint32_t http_version; /* the client's: 10, 11, 20, 30 */
     uint32_t status;       /* of the response; 0 in request() */
     int64_t length;        /* of the response body in bytes; -1 when not known */
+    uint64_t body_limit;   /* most bytes of a request body that the host takes; 0: it has no limit */
 } terse_facts;
 #define TERSE_FACTS_SIZE_V0 TERSE_OFFSETOFEND(terse_facts, length)
 #define TERSE_FACT_COMPLETE (UINT32_C(1) << 0)  /* the whole body is at hand, length is exact */
@@ -154,7 +155,10 @@ typedef struct terse_facts {
 #define TERSE_PEEK 2    /* collect `need` bytes of the body, call decide_more */
 #define TERSE_STREAM 3  /* apply edits, stream_open (it is set up: cannot fail), run every byte */
 #define TERSE_NO_BODY 4 /* apply status and edits, send no body */
-#define TERSE_REPLY 5   /* request() only: the answer is status, edits and body; nothing is run */
+#define TERSE_REPLY 5   /* request() and request_body(): the answer is status, edits and body;
+                         * nothing is run */
+#define TERSE_UNCODE 6  /* request() only: stream_open (it is set up: cannot fail), run every byte of
+                         * the request's body, then request_body */
 
 #define TERSE_LENGTH_UNKNOWN (-1) /* remove Content-Length, frame by other means */
 #define TERSE_LENGTH_KEEP (-2)    /* leave the framing as it is */
@@ -163,7 +167,7 @@ typedef struct terse_facts {
  * fits.  Edits and their bytes stay valid until the next call with the same pool. */
 typedef struct terse_decision {
     uint32_t struct_size;
-    int32_t action;     /* TERSE_PASS .. TERSE_REPLY; an unknown one is to be taken as PASS */
+    int32_t action;     /* TERSE_PASS .. TERSE_UNCODE; an unknown one is to be taken as PASS */
     uint32_t reason;    /* number of the reason, as in query("terse.reasons/1") */
     uint32_t status;    /* replaces the response status; 0: keep */
     int64_t length;     /* of the body that leaves, or TERSE_LENGTH_* */
@@ -404,6 +408,13 @@ typedef struct terse_api {
     /* Gives a stream back, at any point of its life.  NULL is fine.  [worker] */
     void (*stream_free)(terse_stream *stream);
 
+    /* After UNCODE: how the decoding of the request's body went.  status: the last one of
+     * stream_run, END when the body is whole, or E_BROKEN when it did not come in full; length: of
+     * the decoded body.  Its decision is PASS, with edits of the request and the length that the
+     * body has now, or REPLY.  Gives the stream back.
+     * E_ARG, E_TOOBIG; E_STATE when UNCODE was not the answer: refuse the request.  [worker] */
+    terse_status (*request_body)(terse_exchange *x, const terse_facts *facts, terse_status status,
+                                 uint64_t length, terse_decision *out);
     /* ---- 1.0 ends here ---- */
 } terse_api;
 #define TERSE_API_SIZE_V0 TERSE_OFFSETOFEND(terse_api, stream_free)

@@ -14,17 +14,28 @@ static uint64_t no_key(const struct coder_want *want)
 
 struct decoder {
     struct coder base;
+    struct blocks *blocks;
+    uint64_t bytes; /* lent to this one */
     BrotliDecoderState *state;
 };
 
 static void *decoder_take(void *opaque, size_t size)
 {
-    return blocks_take(opaque, size);
+    struct decoder *d = opaque;
+    void *ptr = blocks_take(d->blocks, size);
+
+    if (ptr)
+        d->bytes += blocks_size(ptr);
+    return ptr;
 }
 
 static void decoder_give(void *opaque, void *ptr)
 {
-    blocks_give(opaque, ptr);
+    struct decoder *d = opaque;
+
+    if (ptr)
+        d->bytes -= blocks_size(ptr);
+    blocks_give(d->blocks, ptr);
 }
 
 static struct coder *decoder_make(struct blocks *blocks, const struct coder_want *want)
@@ -35,7 +46,8 @@ static struct coder *decoder_make(struct blocks *blocks, const struct coder_want
     if (!d)
         return NULL;
     memset(d, 0, sizeof *d);
-    d->state = BrotliDecoderCreateInstance(decoder_take, decoder_give, blocks);
+    d->blocks = blocks;
+    d->state = BrotliDecoderCreateInstance(decoder_take, decoder_give, d);
     if (!d->state) {
         blocks_give(blocks, d);
         return NULL;
@@ -85,11 +97,10 @@ static terse_status decoder_run(struct coder *coder, int32_t operation, struct c
     return operation == TERSE_FINISH ? TERSE_END : TERSE_OK;
 }
 
-/* It is all in the blocks, and none of it stays. */
-static uint64_t no_bytes(const struct coder *coder)
+/* None of it stays. */
+static uint64_t decoder_bytes(const struct coder *coder)
 {
-    (void)coder;
-    return 0;
+    return ((const struct decoder *)coder)->bytes;
 }
 
 /* Its window is in the coded body: up to 16 MB come on top. */
@@ -110,7 +121,7 @@ const struct coder_kind coder_brotli_decoder = {
     .make = decoder_make,
     .start = decoder_start,
     .run = decoder_run,
-    .bytes = no_bytes,
+    .bytes = decoder_bytes,
     .need = decoder_need,
     .drop = decoder_drop,
 };

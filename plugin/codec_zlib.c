@@ -331,6 +331,7 @@ struct decoder {
     struct coder base;
     z_stream z;
     bool gzip;
+    bool fresh;   /* the first byte has yet to come */
     bool between; /* a member has ended, and no byte of another has come */
 };
 
@@ -363,6 +364,7 @@ static bool decoder_start(struct coder *coder, const struct coder_want *want)
 
     d->gzip = want->coding == CODING_GZIP;
     d->between = false;
+    d->fresh = !d->gzip;
     return inflateReset2(&d->z, MAX_WBITS + (d->gzip ? GZIP_WRAP : 0)) == Z_OK;
 }
 
@@ -391,11 +393,23 @@ static terse_status decoder_step(struct decoder *d, struct coder_io *io)
     return TERSE_OK;
 }
 
+/* Some send raw deflate under that name (RFC 9110 section 8.4.1.2).  Its first byte would have to be
+ * of a stored block that fills up with other bits than zeros. */
+static bool is_zlib(uint8_t first)
+{
+    return (first & 0x0f) == Z_DEFLATED && first >> 4 <= MAX_WBITS - 8;
+}
+
 static terse_status decoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
 {
     struct decoder *d = (struct decoder *)coder;
     terse_status status;
 
+    if (d->fresh && io->in_len) {
+        d->fresh = false;
+        if (!is_zlib(*io->in) && inflateReset2(&d->z, -MAX_WBITS) != Z_OK)
+            return TERSE_E_DATA;
+    }
     for (;;) {
         if (d->between) {
             if (!io->in_len)

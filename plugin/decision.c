@@ -228,8 +228,8 @@ static terse_status decide(terse_exchange *x, terse_facts *f, terse_decision *ou
     coding = e.reason ? CODING_IDENTITY : x->coding;
     if (e.vary && is_not_modified(x, f, coding))
         return not_modified(x, f, coding, true, out);
-    if (x->reason == REASON_UNACCEPTABLE && f->status == 406)
-        return identity(x, f, REASON_UNACCEPTABLE, true, out);
+    if (x->refused)
+        return identity(x, f, x->reason, x->reason == REASON_UNACCEPTABLE, out);
     if (!e.reason)
         e.reason = client_reason(x);
     if (e.reason)

@@ -63,6 +63,7 @@ static const terse_api api = {
     .stream_open = exchange_stream_open,
     .stream_run = stream_run,
     .stream_free = stream_free,
+    .request_body = exchange_request_body,
 };
 
 const terse_api *terse_plugin_entry(uint32_t abi_major)

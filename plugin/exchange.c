@@ -8,6 +8,8 @@
 #include "policy.h"
 #include "pool.h"
 #include "reasons.h"
+#include "refusal.h"
+#include "request_body.h"
 #include "stream.h"
 #include "take.h"
 #include "view.h"
@@ -58,29 +60,14 @@ static bool is_unacceptable(const terse_exchange *x, const terse_facts *f)
            !(f->method.len == 7 && !memcmp(f->method.ptr, "CONNECT", 7));
 }
 
-/* 406 with the list of what is on offer (section 15.5.7). */
-static void refuse(terse_exchange *x, terse_decision *d)
+static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision *out)
 {
-    const terse_negotiator *n = &x->policy->negotiator;
-    struct edits *e = &x->pool->edits;
-    terse_str pieces[2 * CODING_COUNT + 2] = {
-        STR("The content codings on offer here are identity")};
-    size_t count = 1;
-
-    for (unsigned i = 0; i < n->n_order; i++) {
-        const char *name = coding_name(n->order[i]);
-
-        pieces[count++] = STR(", ");
-        pieces[count++] = (terse_str){name, strlen(name)};
-    }
-    pieces[count++] = STR(".\n");
-    edits_join(e, pieces, count, &d->body);
-    edits_put(e, TERSE_EDIT_SET, TERSE_RESPONSE, STR("content-type"), STR("text/plain"));
-    edits_put(e, TERSE_EDIT_SET, TERSE_RESPONSE, STR("vary"), STR("Accept-Encoding"));
-    d->action = TERSE_REPLY;
-    d->status = 406;
-    d->length = (int64_t)d->body.len;
-    x->reason = REASON_UNACCEPTABLE;
+    d->reason = x->reason;
+    d->reason_name = reason_name(x->reason);
+    d->reason_text = reason_text(x->reason);
+    d->edits = x->pool->edits.list;
+    d->n_edits = x->pool->edits.count;
+    return give(out, TERSE_DECISION_SIZE_V0, d, sizeof *d);
 }
 
 terse_status exchange_request(terse_exchange *x, const terse_facts *facts, terse_decision *out)
@@ -96,15 +83,26 @@ terse_status exchange_request(terse_exchange *x, const terse_facts *facts, terse
     edits_clear(&x->pool->edits);
     exchange_read_request(x, &f);
     if (!again && is_unacceptable(x, &f))
-        refuse(x, &d);
-    else if (!again)
+        refusal_not_acceptable(x, &d);
+    else if (!again && request_body_open(x, &f, &d))
         conditions_edit(x, &f, &x->pool->edits);
-    d.reason = x->reason;
-    d.reason_name = reason_name(x->reason);
-    d.reason_text = reason_text(x->reason);
-    d.edits = x->pool->edits.list;
-    d.n_edits = x->pool->edits.count;
-    return give(out, TERSE_DECISION_SIZE_V0, &d, sizeof d);
+    return answer(x, &d, out);
+}
+
+terse_status exchange_request_body(terse_exchange *x, const terse_facts *facts, terse_status how,
+                                   uint64_t length, terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
+    terse_facts f;
+    terse_status status = exchange_enter(x, facts, &f);
+
+    if (status < 0)
+        return status;
+    if (x->state != EXCHANGE_DECODING)
+        return TERSE_E_STATE;
+    edits_clear(&x->pool->edits);
+    request_body_close(x, &f, how, length, &d);
+    return answer(x, &d, out);
 }
 
 terse_status exchange_stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out)
@@ -131,6 +129,7 @@ void exchange_end(terse_exchange *x, int32_t how, terse_outcome *out)
         o.bytes_in = x->bytes_in;
         o.bytes_out = x->bytes_out;
         stream_free(x->stream);
+        x->pool->decoding -= x->decoded;
         pool_count_end(x->pool, x->reason, how);
         policy_unref(x->policy);
     }

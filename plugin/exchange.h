@@ -9,6 +9,7 @@
 enum exchange_state {
     EXCHANGE_FRESH,
     EXCHANGE_REQUESTED, /* the request's headers are known */
+    EXCHANGE_DECODING,  /* its body is being decoded */
     EXCHANGE_PEEKING,   /* the body's first bytes are awaited */
     EXCHANGE_WHOLE,     /* the whole body is awaited */
     EXCHANGE_STREAMING, /* a stream was set up */
@@ -26,6 +27,8 @@ struct terse_exchange {
     uint8_t coding;             /* enum coding: what leaves, or would after PEEK and WHOLE */
     uint8_t reason;             /* enum reason */
     uint8_t probe;              /* 1: the body's bytes have to tell whether it is coded */
+    uint8_t refused;            /* 1: the request was answered in place of its handler */
+    uint64_t decoded;           /* bytes of the request's body, counted by the pool until the end */
     uint8_t short_too;          /* 1: min-length does not count */
     uint16_t if_none_match_len; /* 0: the request still has the client's own */
     char if_none_match[256];    /* as the client sent it, when tags of ours were replaced */
@@ -39,6 +42,9 @@ terse_status exchange_decide_more(terse_exchange *x, const terse_facts *facts, t
 terse_status exchange_encode_whole(terse_exchange *x, const terse_facts *facts, terse_str body,
                                    terse_str *coded, terse_decision *out);
 void exchange_end(terse_exchange *x, int32_t how, terse_outcome *out);
+
+terse_status exchange_request_body(terse_exchange *x, const terse_facts *facts, terse_status how,
+                                   uint64_t length, terse_decision *out);
 
 /* As stream_open, but hands over the encoder that the exchange's decision has set up. */
 terse_status exchange_stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out);

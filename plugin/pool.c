@@ -111,6 +111,7 @@ terse_status pool_counter(const terse_pool *pool, uint32_t index, const char **n
         {"memory.idle", pool->blocks.idle_bytes + pool->shelf.bytes},
         {"streams.parked", pool->streams_parked},
         {"streams.resumed", pool->streams_resumed},
+        {"decode.held", pool->decoding},
         {"exchanges.done", pool->ends[TERSE_DONE]},
         {"exchanges.aborted", pool->ends[TERSE_ABORTED]},
         {"exchanges.source-broke", pool->ends[TERSE_SOURCE_BROKE]},

@@ -29,6 +29,7 @@ struct terse_pool {
     uint64_t streams_parked;  /* of those that live */
     uint64_t streams_resumed; /* got a coder again */
     uint64_t wholes;          /* bodies coded in one call */
+    uint64_t decoding;        /* bytes of decoders and decoded bodies of open requests */
     uint64_t bytes_in;        /* taken by coders */
     uint64_t bytes_out;       /* given by them */
     uint64_t ends[3];         /* exchanges by TERSE_DONE, TERSE_ABORTED, TERSE_SOURCE_BROKE */

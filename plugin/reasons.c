@@ -42,6 +42,11 @@ static const terse_reason table[] = {
     R(REASON_HINT, 23, "hint", "The origin said x-compress-hint: off."),
     R(REASON_UNACCEPTABLE, 9, "unacceptable",
       "The client refuses identity and every coding on offer, and unacceptable is 406."),
+    R(REASON_UNSUPPORTED, 41, "unsupported",
+      "The request has a content coding that is not on offer."),
+    R(REASON_BAD_BODY, 42, "bad-body", "The request's body is not what its content coding says."),
+    R(REASON_BODY_LIMIT, 43, "body-limit", "The request's body decodes to more than is allowed."),
+    R(REASON_BODY_MEMORY, 44, "body-memory", "There was no memory to decode the request's body."),
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))

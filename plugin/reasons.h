@@ -32,7 +32,11 @@ enum reason {
     REASON_FRAMED = 23,
     REASON_HINT = 24,
     REASON_UNACCEPTABLE = 25,
-    REASON_COUNT = 26
+    REASON_UNSUPPORTED = 26,
+    REASON_BAD_BODY = 27,
+    REASON_BODY_LIMIT = 28,
+    REASON_BODY_MEMORY = 29,
+    REASON_COUNT = 30
 };
 
 const char *reason_name(uint32_t number);

@@ -111,6 +111,29 @@ static const struct setting table[] = {
       "settings, then identity. There is always a limit; in an inner scope it changes nothing."},
      KIND_BYTES,
      AT(pool_memory)},
+    {{sizeof(terse_key), 0, "decode.requests", "choice", "off, on", "off",
+      "Whether request bodies that have a content coding are decoded before they are handled."},
+     KIND_CHOICE,
+     AT(decode_requests)},
+    {{sizeof(terse_key), 0, "decode.max-length", "bytes", "1 to 1024g", "32m",
+      "Longest decoded body; a longer one is refused with 413. The server's own limit holds as "
+      "well."},
+     KIND_BYTES,
+     AT(decode_length)},
+    {{sizeof(terse_key), 0, "decode.max-ratio", "integer", "2 to 100000", "200",
+      "Most decoded bytes for each byte that came, past the first megabyte; 413 above it."},
+     KIND_INTEGER,
+     AT(decode_ratio)},
+    {{sizeof(terse_key), 0, "decode.max-codings", "integer", "1 to 8", "3",
+      "Most content codings of one body; 415 above it."},
+     KIND_INTEGER,
+     AT(decode_codings)},
+    {{sizeof(terse_key), 0, "decode.memory", "bytes", "1m to 64g", "64m",
+      "Most memory that decoders and the decoded bodies of one worker's open requests hold; past "
+      "it a "
+      "request is refused with 503."},
+     KIND_BYTES,
+     AT(decode_memory)},
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))

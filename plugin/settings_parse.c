@@ -118,7 +118,7 @@ static terse_status parse_integer(const struct setting *setting, void *at, terse
     range_ends(setting->key.range, &a, &b);
     read_integer(a, &low);
     read_integer(b, &high);
-    if (!text_equal(value, "auto", 4) &&
+    if (!(text_equal(value, "auto", 4) && strstr(setting->key.range, "auto")) &&
         (!read_integer(value, &number) || number < low || number > high))
         return TERSE_E_VALUE;
     memcpy(at, &number, sizeof number);

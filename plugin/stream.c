@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "chain.h"
 #include "codec.h"
 #include "coder.h"
 #include "errno_keep.h"
@@ -102,6 +103,47 @@ static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse
     return TERSE_OK;
 }
 
+static terse_stream *lend_chain(terse_exchange *x, struct chain *chain)
+{
+    terse_pool *pool = x->pool;
+    terse_stream *stream = handle_take(pool);
+
+    if (!stream)
+        return NULL;
+    memset(stream, 0, sizeof *stream);
+    stream->pool = pool;
+    stream->direction = TERSE_DECODE;
+    stream->chain = chain;
+    stream->coder = chain_last(chain);
+    stream->kind = stream->coder->kind;
+    stream->exchange = x;
+    stream->held = chain_count(pool, chain);
+    pool->decoding += stream->held;
+    stream->ran = true;
+    stream_link(stream);
+    pool->streams_live++;
+    pool->streams_opened++;
+    return stream;
+}
+
+terse_status stream_open_chain(terse_exchange *x, const int *codings, unsigned n,
+                               const struct chain_limits *limits)
+{
+    terse_status status;
+    int saved = errno;
+    struct chain *chain = chain_open(x->pool, codings, n, limits, &status);
+
+    if (chain) {
+        x->stream = lend_chain(x, chain);
+        if (!x->stream) {
+            chain_close(x->pool, chain, true);
+            status = TERSE_E_NOMEM;
+        }
+    }
+    errno_keep(saved);
+    return status;
+}
+
 terse_status stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out)
 {
     terse_spec mine;
@@ -128,7 +170,10 @@ static void release(terse_stream *stream)
 
     stream_unlink(stream);
     pool->streams_live--;
-    if (stream->coder)
+    if (stream->chain) {
+        pool->decoding -= stream->held;
+        chain_close(pool, stream->chain, clean);
+    } else if (stream->coder)
         coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
     else
         pool->streams_parked--;
@@ -209,6 +254,34 @@ static terse_status encode(terse_stream *stream, int32_t operation, struct coder
     return step(stream, operation, io);
 }
 
+/* What a request's body holds: its decoders, and what they gave. */
+static bool is_held(terse_stream *stream, uint64_t given)
+{
+    terse_pool *pool = stream->pool;
+    terse_exchange *x = stream->exchange;
+    uint64_t now = chain_count(pool, stream->chain);
+
+    pool->decoding += now - stream->held + given;
+    stream->held = now;
+    x->decoded += given;
+    return pool->decoding <= x->policy->settings.decode_memory;
+}
+
+static terse_status decode(terse_stream *stream, int32_t operation, struct coder_io *io)
+{
+    size_t room = io->out_len;
+    terse_status status;
+
+    if (!stream->chain)
+        return step(stream, operation, io);
+    status = chain_run(stream->chain, operation, io);
+    if (!is_held(stream, room - io->out_len) && status >= 0)
+        status = TERSE_E_NOMEM;
+    if (status == TERSE_END || status < 0)
+        stream->ending = status;
+    return status;
+}
+
 static int32_t by_flush_mode(uint8_t mode, int32_t operation)
 {
     if (mode == FLUSH_EACH && operation == TERSE_RUN)
@@ -231,7 +304,7 @@ static terse_status run(terse_stream *stream, int32_t operation, terse_in *in, t
         if (status < 0 && status != TERSE_E_ARG)
             status = stream->ending = TERSE_E_BROKEN;
     } else {
-        status = step(stream, operation == TERSE_FLUSH ? TERSE_RUN : operation, &io);
+        status = decode(stream, operation == TERSE_FLUSH ? TERSE_RUN : operation, &io);
         stream->unflushed = 0;
     }
     in->pos = in->len - io.in_len;
@@ -243,6 +316,8 @@ static void count(terse_stream *stream, uint64_t taken, uint64_t given)
 {
     terse_pool *pool = stream->pool;
 
+    if (stream->chain)
+        return; /* these are not bytes of the response */
     if (stream->coder)
         coder_count(&pool->shelf, stream->coder);
     pool->bytes_in += taken;

@@ -12,6 +12,11 @@ terse_status stream_run(terse_stream *stream, int32_t operation, terse_in *in, t
                         terse_report *report);
 void stream_free(terse_stream *stream);
 
+struct chain_limits;
+/* A decoder of the request's body, which the exchange has from now on (chain.h). */
+terse_status stream_open_chain(terse_exchange *x, const int *codings, unsigned n,
+                               const struct chain_limits *limits);
+
 /* Frees every stream of a pool that goes. */
 void streams_clear(terse_pool *pool);
 

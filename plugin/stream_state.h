@@ -14,6 +14,7 @@ struct terse_stream {
     terse_pool *pool; /* NULL: a spare handle */
     terse_stream *next, *previous;
     struct coder *coder; /* NULL: parked */
+    struct chain *chain; /* decoders of a request's body; coder is the last of them then */
     terse_exchange *exchange;
     const struct coder_kind *kind;
     struct coder_want want; /* to have another coder like the one it had */
@@ -28,6 +29,7 @@ struct terse_stream {
     int32_t operation;    /* begun, answered MORE: to be completed before any other */
     terse_status ending;  /* END or an error: what every call answers from now on */
     uint64_t unflushed;
+    uint64_t held;     /* by the decoders of a chain, as last counted */
     uint64_t quiet_ms; /* the tick that came first after its last run */
     struct parked parked;
     uint8_t tail_pos, tail_len; /* of parked.end: what is still to be written, before all else */

@@ -82,6 +82,7 @@ void exchange_facts(struct exchange *e, terse_facts *facts)
         .method = {req->input.method.base, req->input.method.len},
         .http_version = (version >> 8) * 10 + (version & 0xff),
         .length = -1,
+        .body_limit = req->conn->ctx->globalconf->max_request_entity_size,
     };
 }
 

@@ -3,7 +3,7 @@
 #include "shim.h"
 
 /* The plugin's answer stands in for that of the handlers behind; it goes through the filters. */
-static int reply(struct exchange *e, const terse_decision *d)
+int handler_reply(struct exchange *e, const terse_decision *d)
 {
     h2o_iovec_t body = h2o_strdup(&e->req->pool, d->body.ptr, d->body.len);
     exchange_apply(e, d);
@@ -24,7 +24,9 @@ int handler_on_req(h2o_handler_t *self, h2o_req_t *req)
     if (api_of(w)->request(e->x, &facts, &decision) < 0)
         return -1;
     if (decision.action == TERSE_REPLY)
-        return reply(e, &decision);
+        return handler_reply(e, &decision);
     headers_edit(req, decision.edits, decision.n_edits);
+    if (decision.action == TERSE_UNCODE)
+        return request_decode(e, self);
     return -1; /* the next handler's turn */
 }

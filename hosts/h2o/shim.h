@@ -108,6 +108,11 @@ void exchange_apply(struct exchange *e, const terse_decision *d);
 
 /* handler.c, filter.c: the hooks. */
 int handler_on_req(h2o_handler_t *self, h2o_req_t *req);
+/* The plugin's answer in place of the next handlers'; returns 0. */
+int handler_reply(struct exchange *e, const terse_decision *d);
+/* request.c: has the body decoded; -1 when that is done and the next handler is to go on, 0 when it
+ * takes longer, or was refused. */
+int request_decode(struct exchange *e, h2o_handler_t *handler);
 void filter_on_setup(h2o_filter_t *self, h2o_req_t *req, h2o_ostream_t **slot);
 
 /* headers.c */

@@ -95,7 +95,7 @@ void exchange_free_spare(struct shim *s)
 /* ---- the request -------------------------------------------------------------------------- */
 
 /* The server takes the error page of a status that no module stands behind. */
-static void reply(struct turn *t)
+void exchange_reply(struct turn *t)
 {
     server_hand_over(t->r, t->s);
     http_response_body_clear(t->r, 0);
@@ -121,9 +121,11 @@ bool exchange_request(struct shim *s, request_st *r)
     if (api_of(s)->request(e->x, &t.facts, &t.decision) < 0)
         return false;
     if (t.decision.action == TERSE_REPLY) {
-        reply(&t);
+        exchange_reply(&t);
         return true;
     }
+    if (t.decision.action == TERSE_UNCODE)
+        request_take(&t);
     headers_edit(r, t.decision.edits, t.decision.n_edits);
     return false;
 }

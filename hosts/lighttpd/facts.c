@@ -58,6 +58,7 @@ void facts_tell(struct turn *t, struct shim *s, request_st *r, struct exchange *
         .method = {method->ptr, buffer_clen(method)},
         .http_version = version < sizeof versions / sizeof versions[0] ? versions[version] : 10,
         .length = -1,
+        .body_limit = (uint64_t)r->conf.max_request_size << 10,
     };
 }
 

@@ -66,6 +66,9 @@ struct dropped {
     char names[96];
 };
 
+/* A request's body: as it came, to be decoded, and how far that is. */
+enum request_state { REQUEST_PLAIN, REQUEST_AWAITED, REQUEST_COMPLETE };
+
 /* State of one request and its response. */
 struct exchange {
     struct exchange *next; /* in the list of spare ones */
@@ -81,6 +84,7 @@ struct exchange {
     uint64_t stale_at; /* flush by then, whether the source pauses or not; 0: nothing to flush */
     uint32_t flush_ms; /* flush when it pauses for so long; 0: nothing to flush */
     struct dropped dropped;
+    enum request_state request;
     bool paused; /* it had paused before the body was coded */
     bool off;    /* no more calls into the plugin but the last one */
     bool ended;  /* that one was made */
@@ -123,7 +127,17 @@ int scopes_prepare(struct scopes *scopes, uint32_t n_contexts);
 const terse_policy *scopes_policy(struct shim *s, request_st *r);
 void scopes_free(struct shim *s);
 
+struct turn;
+
+/* request.c */
+/* The plugin is to decode the request's body. */
+void request_take(struct turn *t);
+/* One turn of it. */
+handler_t request_run(struct shim *s, request_st *r, struct exchange *e);
+
 /* exchange.c */
+/* The plugin's answer in place of a response. */
+void exchange_reply(struct turn *t);
 /* True: the plugin has answered. */
 bool exchange_request(struct shim *s, request_st *r);
 void exchange_response(struct shim *s, request_st *r);

@@ -198,6 +198,8 @@ handler_t slices_run(struct shim *s, request_st *r)
     struct source *src = w.e ? &w.e->source : NULL;
     if (!w.e)
         return HANDLER_ERROR;
+    if (w.e->request != REQUEST_PLAIN)
+        return request_run(s, r, w.e);
     if (!w.e->stream && src->inner)
         return source_await(s, r, w.e);
     if (!w.e->stream)

@@ -73,7 +73,8 @@ NEXT(terse_facts, header_ctx, method, 40, terse_str);
 NEXT(terse_facts, method, http_version, 56, uint32_t);
 NEXT(terse_facts, http_version, status, 60, uint32_t);
 NEXT(terse_facts, status, length, 64, int64_t);
-LAST(terse_facts, length, 72);
+NEXT(terse_facts, length, body_limit, 72, uint64_t);
+LAST(terse_facts, body_limit, 80);
 
 FIRST(terse_decision, struct_size, uint32_t);
 NEXT(terse_decision, struct_size, action, 4, int32_t);
@@ -208,7 +209,10 @@ NEXT(terse_api, exchange_end, stream_open, 224,
 NEXT(terse_api, stream_open, stream_run, 232, 
      terse_status (*)(terse_stream *, int32_t, terse_in *, terse_out *, terse_report *));
 NEXT(terse_api, stream_run, stream_free, 240, void (*)(terse_stream *));
-LAST(terse_api, stream_free, 248);
+NEXT(terse_api, stream_free, request_body, 248, 
+     terse_status (*)(terse_exchange *, const terse_facts *, terse_status, uint64_t,
+                      terse_decision *));
+LAST(terse_api, request_body, 256);
 
 TYPED(terse_facts, header,
       int32_t (*)(void *, int32_t, const char *, size_t, uint32_t, terse_str *));
@@ -263,6 +267,7 @@ NUMBER(TERSE_PEEK, 2);
 NUMBER(TERSE_STREAM, 3);
 NUMBER(TERSE_NO_BODY, 4);
 NUMBER(TERSE_REPLY, 5);
+NUMBER(TERSE_UNCODE, 6);
 NUMBER(TERSE_LENGTH_UNKNOWN, -1);
 NUMBER(TERSE_LENGTH_KEEP, -2);
 NUMBER(TERSE_ENCODE, 1);
