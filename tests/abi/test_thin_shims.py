@@ -28,6 +28,8 @@ ALLOWED = {
     ('lighttpd', 'facts.c', 'http_header_transfer_encoding'): FRAMING,
     ('lighttpd', 'headers.c', 'content-length'): FRAMING,
     ('lighttpd', 'headers.c', 'http_header_content_length'): FRAMING,
+    ('lighttpd', 'request.c', 'content-length'): FRAMING,
+    ('lighttpd', 'request.c', 'http_header_content_length'): FRAMING,
     ('lighttpd', 'source.c', 'http_header_upgrade'): 'what is no HTTP any more is not looked into',
     ('lighttpd', 'source.c', 'http_header_expect'): 'the server would answer it amid a response',
     ('lighttpd', 'notes.c', 'deflate'): "the stock module's name, which may be loaded as well",

@@ -89,5 +89,3 @@ def test_off(server, get, files):
     assert answer.status == 404
 
 
-def test_what_the_origin_sees(server, get, origin, files):
-    pass
