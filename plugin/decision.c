@@ -14,6 +14,7 @@
 #include "probe.h"
 #include "reasons.h"
 #include "representation.h"
+#include "request_body.h"
 #include "stream.h"
 #include "take.h"
 #include "view.h"
@@ -248,6 +249,8 @@ terse_status exchange_decide(terse_exchange *x, const terse_facts *facts, terse_
 
     if (status < 0)
         return status;
+    if (x->state == EXCHANGE_DECODING)
+        request_body_drop(x);
     if (x->stream)
         return TERSE_E_STATE;
     exchange_read_request(x, &f);

@@ -94,11 +94,16 @@ static uint8_t reason_of(terse_status how)
     return how == TERSE_E_NOMEM ? REASON_BODY_MEMORY : REASON_BAD_BODY;
 }
 
-void request_body_close(terse_exchange *x, const terse_facts *f, terse_status how, uint64_t length,
-                        terse_decision *d)
+void request_body_drop(terse_exchange *x)
 {
     stream_free(x->stream);
     x->state = EXCHANGE_REQUESTED;
+}
+
+void request_body_close(terse_exchange *x, const terse_facts *f, terse_status how, uint64_t length,
+                        terse_decision *d)
+{
+    request_body_drop(x);
     if (how != TERSE_END) {
         refusal_of_body(x, reason_of(how), d);
         return;

@@ -110,6 +110,7 @@ bool exchange_request(struct shim *s, request_st *r)
     struct turn t;
     if (e) {
         /* the request was turned back to the start: it keeps its policy, but may be off now */
+        request_drop(e);
         if (!scopes_policy(s, r))
             e->off = true;
         return false;
@@ -240,6 +241,7 @@ void exchange_response(struct shim *s, request_st *r)
     if (!e)
         return;
     source_forget(s, e); /* whoever makes the response now */
+    request_drop(e);
     if (e->off)
         return;
     facts_tell_response(&t, s, r, e);

@@ -14,8 +14,18 @@ void request_take(struct turn *t)
     request_st *r = t->r;
     r->conf.stream_request_body &=
         (unsigned short)~(FDEVENT_STREAM_REQUEST | FDEVENT_STREAM_REQUEST_BUFMIN);
+    t->e->waiting = r->handler_module;
     server_hand_over(r, t->s);
     t->e->request = REQUEST_AWAITED;
+}
+
+void request_drop(struct exchange *e)
+{
+    if (e->request == REQUEST_PLAIN)
+        return;
+    e->request = REQUEST_PLAIN;
+    e->stream = NULL; /* the plugin takes it back */
+    chunkqueue_reset(&e->body);
 }
 
 static bool keep(request_st *r, chunkqueue *q, const char *bytes, size_t len)
@@ -89,8 +99,11 @@ static handler_t put_in_place(struct turn *t)
     buffer_append_int(
         http_header_request_set_ptr(r, HTTP_HEADER_CONTENT_LENGTH, CONST_STR_LEN("Content-Length")),
         len);
-    buffer_clear(&r->physical.path);
-    r->handler_module = NULL;
+    r->handler_module = t->e->waiting;
+    if (r->handler_module)
+        source_guard(t->s, r); /* a gateway, which is set up already: it goes on */
+    else
+        buffer_clear(&r->physical.path);
     return HANDLER_COMEBACK;
 }
 

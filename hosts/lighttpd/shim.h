@@ -85,6 +85,7 @@ struct exchange {
     uint32_t flush_ms; /* flush when it pauses for so long; 0: nothing to flush */
     struct dropped dropped;
     enum request_state request;
+    server_handler *waiting; /* who had the request before its body was awaited */
     bool paused; /* it had paused before the body was coded */
     bool off;    /* no more calls into the plugin but the last one */
     bool ended;  /* that one was made */
@@ -132,6 +133,8 @@ struct turn;
 /* request.c */
 /* The plugin is to decode the request's body. */
 void request_take(struct turn *t);
+/* Somebody answers before the body was decoded: it is not wanted any more. */
+void request_drop(struct exchange *e);
 /* One turn of it. */
 handler_t request_run(struct shim *s, request_st *r, struct exchange *e);
 

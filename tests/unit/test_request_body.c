@@ -390,6 +390,24 @@ static void the_refusal_is_a_response(void **state)
     rig_down(&rig);
 }
 
+/* An error page, say, for a request whose body was never whole. */
+static void a_response_before_the_body(void **state)
+{
+    struct message m = {"content-encoding: gzip\naccept-encoding: gzip\n",
+                        "content-type: text/html\n"};
+    terse_facts f;
+
+    (void)state;
+    up(NULL);
+    assert_int_equal(ask(&m), TERSE_UNCODE);
+    f = rig_facts(&rig, &m, 400, -1);
+    assert_int_equal(rig.api->decide(rig.x, &f, &rig.d), TERSE_OK);
+    assert_int_equal(counter("decode.held"), 0);
+    rig.api->exchange_end(rig.x, TERSE_DONE, NULL);
+    assert_int_equal(counter("streams.live"), 0);
+    rig_down(&rig);
+}
+
 static int make_plain(void **state)
 {
     uint32_t x = 7;
@@ -424,6 +442,7 @@ int main(void)
         cmocka_unit_test(the_hosts_limit),
         cmocka_unit_test(memory),
         cmocka_unit_test(the_refusal_is_a_response),
+        cmocka_unit_test(a_response_before_the_body),
     };
 
     return cmocka_run_group_tests(tests, make_plain, free_plain);
