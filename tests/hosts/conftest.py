@@ -44,6 +44,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
+    config.addinivalue_line('markers', 'rule(name): shows this rule of plugin/RULES.md')
     for name, why in WHEN_NAMED.items():
         config.addinivalue_line('markers', f'{name}: {why}; only when named by -m {name}')
     config.addinivalue_line('markers', 'needs(*what): see lacks and gaps of a server')
