@@ -90,8 +90,11 @@ def test_a_bomb(server, get):
     assert answer.status == 413
 
 
-def test_off(server, get, files):
-    answer = post(server, get, coded(PLAIN[:5000], 'gzip'), 'gzip', '/off/tell.cgi')
+def test_off(server):
+    """Not over HTTP/2: curl takes an answer before the end of its body for an error."""
+    body = coded(PLAIN[:5000], 'gzip')[:-3]
+    answer = client.h1(server.port, '/off/tell.cgi', [('Content-Encoding', 'gzip')], 'POST',
+                       body=body)
     assert answer.status == 404
 
 
