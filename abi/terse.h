@@ -153,7 +153,8 @@ typedef struct terse_facts {
 #define TERSE_PASS 0    /* leave the body alone; apply edits, frame as length says */
 #define TERSE_WHOLE 1   /* collect the body, call encode_whole: its decision has the edits */
 #define TERSE_PEEK 2    /* collect `need` bytes of the body, call decide_more */
-#define TERSE_STREAM 3  /* apply edits, stream_open (it is set up: cannot fail), run every byte */
+#define TERSE_STREAM 3  /* apply edits, stream_open (it is set up: cannot fail), run every byte; coding
+                        * may be NULL: the stream takes a coding off */
 #define TERSE_NO_BODY 4 /* apply status and edits, send no body */
 #define TERSE_REPLY 5   /* request() and request_body(): the answer is status, edits and body;
                          * nothing is run */

@@ -210,11 +210,20 @@ static terse_status run(struct turn *t, struct coder_io *io)
 
 terse_status chain_run(struct chain *chain, int32_t operation, struct coder_io *io)
 {
+    size_t work = CHAIN_OUTPUT;
+
+    return chain_run_within(chain, operation, io, &work);
+}
+
+terse_status chain_run_within(struct chain *chain, int32_t operation, struct coder_io *io,
+                              size_t *work)
+{
     size_t rest = io->in_len > CHAIN_INPUT ? io->in_len - CHAIN_INPUT : 0;
     struct turn t = {
-        chain, rest ? TERSE_RUN : operation, {io->in, io->in_len - rest, NULL, 0}, CHAIN_OUTPUT};
+        chain, rest ? TERSE_RUN : operation, {io->in, io->in_len - rest, NULL, 0}, *work};
     terse_status status = run(&t, io);
 
+    *work = t.work;
     io->in = t.wire.in;
     io->in_len = t.wire.in_len + rest;
     /* the caller is to come again: with the rest, or for what is left of the work */

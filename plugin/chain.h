@@ -26,6 +26,9 @@ struct chain *chain_open(terse_pool *pool, const int *codings, unsigned n,
                          const struct chain_limits *limits, terse_status *status);
 /* As stream_run of a decoder.  An empty body is an empty one in any coding. */
 terse_status chain_run(struct chain *chain, int32_t operation, struct coder_io *io);
+/* The same; *work: most bytes that all stages may give, less what they gave. */
+terse_status chain_run_within(struct chain *chain, int32_t operation, struct coder_io *io,
+                              size_t *work);
 /* The decoder that gives the body. */
 struct coder *chain_last(const struct chain *chain);
 /* Counts its decoders' memory anew: bytes that they hold. */

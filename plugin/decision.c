@@ -9,6 +9,7 @@
 #include "edits.h"
 #include "eligibility.h"
 #include "entity_tag.h"
+#include "origin_coding.h"
 #include "policy.h"
 #include "pool.h"
 #include "probe.h"
@@ -18,6 +19,9 @@
 #include "stream.h"
 #include "take.h"
 #include "view.h"
+
+/* Most input of one turn of a body that is decoded: it may give a thousand bytes for each. */
+#define PIECE 16384
 
 /* ---- outcomes --------------------------------------------------------------------------------- */
 
@@ -140,6 +144,27 @@ static terse_status head(terse_exchange *x, const terse_facts *f, terse_decision
     return answer(x, &d, out);
 }
 
+/* What the 200 would have, or what the client has of it: where it gets no coding, it may have got a
+ * body whose coding was taken off. */
+static struct entity_tag other_tag(terse_exchange *x, const struct entity_tag *plain, int coding)
+{
+    if (coding == CODING_IDENTITY)
+        return representation_decoded_tag(plain, x->policy);
+    return representation_coded_tag(&x->pool->edits, plain, x->policy, coding, false);
+}
+
+static void pick_tag(terse_exchange *x, const terse_facts *f, const struct entity_tag *plain,
+                     int coding)
+{
+    struct entity_tag coded = other_tag(x, plain, coding), picked;
+    bool found = conditions_pick(x, f, plain, &coded, &picked);
+
+    if (coding == CODING_IDENTITY && !found)
+        return;
+    if (picked.weak != plain->weak || !entity_tag_same(&picked, plain))
+        representation_set_tag(&x->pool->edits, &picked);
+}
+
 /* 304: the Vary and the validator of the response it stands for (section 15.4.5).  coding: what that
  * one would have. */
 static terse_status not_modified(terse_exchange *x, const terse_facts *f, int coding, bool vary,
@@ -147,18 +172,14 @@ static terse_status not_modified(terse_exchange *x, const terse_facts *f, int co
 {
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
     struct edits *e = begin_edits(x, f);
-    struct entity_tag plain, coded, picked;
+    struct entity_tag plain;
 
     if (vary)
         representation_vary(e, f);
-    if (coding != CODING_IDENTITY && !representation_tag(f, &plain)) {
+    if (!representation_tag(f, &plain))
         representation_validator(e, f, x->policy, coding, false);
-    } else if (coding != CODING_IDENTITY) {
-        coded = representation_coded_tag(e, &plain, x->policy, coding, false);
-        conditions_pick(x, f, &plain, &coded, &picked);
-        if (picked.weak != plain.weak || !entity_tag_same(&picked, &plain))
-            representation_set_tag(e, &picked);
-    }
+    else if (coding != CODING_IDENTITY || x->policy->settings.decode_responses)
+        pick_tag(x, f, &plain, coding);
     if (f->status != 304) {
         representation_no_content(e, f);
         d.action = TERSE_NO_BODY;
@@ -172,17 +193,65 @@ static terse_status not_modified(terse_exchange *x, const terse_facts *f, int co
 }
 
 /* Whether the client has it already, and nobody has seen that. */
-static bool is_not_modified(terse_exchange *x, const terse_facts *f, int coding)
+static bool is_not_modified(terse_exchange *x, const terse_facts *f, int coding, bool decoded)
 {
     struct entity_tag plain, coded;
 
     if (!representation_tag(f, &plain))
         return false;
     edits_clear(&x->pool->edits);
-    coded = coding == CODING_IDENTITY
-                ? plain
-                : representation_coded_tag(&x->pool->edits, &plain, x->policy, coding, false);
+    coded = coding == CODING_IDENTITY && !decoded ? plain : other_tag(x, &plain, coding);
     return conditions_hold(x, f, &plain, &coded);
+}
+
+/* ---- responses that come coded ---------------------------------------------------------------- */
+
+static void decoded_edits(terse_exchange *x, const terse_facts *f, terse_decision *d)
+{
+    struct edits *e = begin_edits(x, f);
+
+    if (x->coding == CODING_IDENTITY) {
+        representation_decoded(e, f, x->policy);
+        return;
+    }
+    representation_coded(e, f, x->policy, x->coding, true);
+    d->coding = coding_name(x->coding);
+}
+
+static terse_status decode(terse_exchange *x, const terse_facts *f, const struct origin_coding *o,
+                           terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_STREAM, .length = TERSE_LENGTH_UNKNOWN, .piece = PIECE};
+    terse_status status = TERSE_OK;
+
+    x->reason = REASON_DECODED;
+    x->state = EXCHANGE_STREAMING;
+    if (f->method.len == 4 && !memcmp(f->method.ptr, "HEAD", 4)) {
+        d.action = TERSE_PASS;
+        x->reason = REASON_HEAD;
+        x->state = EXCHANGE_DECIDED;
+    } else if (f->flags & TERSE_FACT_NO_STREAM) {
+        return identity(x, f, REASON_HOST, true, out);
+    } else {
+        status = stream_open_recoding(x, o->codings, o->n, o->coding);
+    }
+    if (status < 0)
+        return identity(x, f, reason_of_failure(status), true, out);
+    x->coding = (uint8_t)o->coding;
+    decoded_edits(x, f, &d);
+    return answer(x, &d, out);
+}
+
+/* It passes where the client takes its coding, and where nothing can be done about it. */
+static terse_status came_coded(terse_exchange *x, const terse_facts *f, terse_decision *out)
+{
+    struct origin_coding o = origin_coding_of(x, f);
+
+    if (!o.decode)
+        return identity(x, f, REASON_ENCODED, o.vary, out);
+    if (f->status == 304 || is_not_modified(x, f, o.coding, true))
+        return not_modified(x, f, o.coding, true, out);
+    return decode(x, f, &o, out);
 }
 
 /* ---- the slots -------------------------------------------------------------------------------- */
@@ -220,14 +289,16 @@ static terse_status decide(terse_exchange *x, terse_facts *f, terse_decision *ou
     int coding;
 
     find_length(f);
-    e = eligibility_of(f, &x->policy->settings, weights_refuse_identity(&x->weights));
+    e = eligibility_of(f, &x->policy->settings, weights_refuse_identity(&x->weights), false);
     x->coding = (uint8_t)negotiator_choose(&x->policy->negotiator, &x->weights);
     if (f->status == 304 && e.reason == REASON_HOST)
         return not_modified(x, f, CODING_IDENTITY, false, out);
     if (f->status == 304 && (!e.reason || e.vary))
         return not_modified(x, f, x->coding, true, out);
+    if (e.reason == REASON_ENCODED)
+        return came_coded(x, f, out);
     coding = e.reason ? CODING_IDENTITY : x->coding;
-    if (e.vary && is_not_modified(x, f, coding))
+    if (e.vary && is_not_modified(x, f, coding, false))
         return not_modified(x, f, coding, true, out);
     if (x->refused)
         return identity(x, f, x->reason, x->reason == REASON_UNACCEPTABLE, out);

@@ -24,14 +24,15 @@ static bool has_coding(const terse_facts *f)
     return false;
 }
 
-/* Status and method as RFC 9110 has them: no content in 1xx, 204, 205; a 206 counts coded bytes. */
-static uint8_t message_reason(const terse_facts *f)
+/* Status and method as RFC 9110 has them: no content in 1xx, 204, 205; a 206 counts coded bytes.
+ * decoded: as if it had no coding. */
+static uint8_t message_reason(const terse_facts *f, bool decoded)
 {
     if (METHOD_IS(f, "CONNECT") || METHOD_IS(f, "TRACE"))
         return REASON_METHOD;
     if (f->status < 200 || f->status > 599 || f->status == 204 || f->status == 205)
         return REASON_STATUS;
-    if (has_coding(f))
+    if (!decoded && has_coding(f))
         return REASON_ENCODED;
     if (f->status == 206)
         return VIEW_HAS(f, TERSE_REQUEST, "range") ? REASON_RANGE : REASON_PARTIAL;
@@ -130,11 +131,24 @@ static bool is_part_of_coded(const terse_facts *f, const struct settings *s)
             !type_reason(f, s, hint_of(f) == HINT_ON, &probe));
 }
 
+uint8_t eligibility_to_decode(const terse_facts *f, const struct settings *s)
+{
+    uint8_t reason = message_reason(f, true);
+
+    if (!reason && transform_forbidden(f, s))
+        reason = REASON_NO_TRANSFORM;
+    if (!reason && s->etag == ETAG_SKIP && VIEW_HAS(f, TERSE_RESPONSE, "etag"))
+        reason = REASON_ETAG;
+    if (!reason && (f->flags & TERSE_FACT_NO_ACCESS))
+        reason = REASON_HOST;
+    return reason;
+}
+
 struct eligibility eligibility_of(const terse_facts *f, const struct settings *s,
-                                  bool identity_refused)
+                                  bool identity_refused, bool decoded)
 {
     enum hint hint = hint_of(f);
-    struct eligibility e = {.reason = message_reason(f),
+    struct eligibility e = {.reason = message_reason(f, decoded),
                             .short_too = identity_refused || hint == HINT_ON};
 
     if (!e.reason && hint == HINT_OFF)

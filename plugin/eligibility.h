@@ -17,8 +17,11 @@ struct eligibility {
     bool short_too; /* min-length does not count */
 };
 
+/* decoded: judges the response as if its content codings were off. */
 struct eligibility eligibility_of(const terse_facts *f, const struct settings *s,
-                                  bool identity_refused);
+                                  bool identity_refused, bool decoded);
+/* Why its content codings cannot be taken off; REASON_NONE: they can. */
+uint8_t eligibility_to_decode(const terse_facts *f, const struct settings *s);
 /* The rules of length, also for a body whose length turns out later. */
 uint8_t eligibility_length(uint64_t length, const struct settings *s, bool short_too);
 

@@ -5,6 +5,7 @@
 
 #include "conditions.h"
 #include "edits.h"
+#include "origin_coding.h"
 #include "policy.h"
 #include "pool.h"
 #include "reasons.h"
@@ -70,6 +71,18 @@ static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision 
     return give(out, TERSE_DECISION_SIZE_V0, d, sizeof *d);
 }
 
+static void first_request(terse_exchange *x, const terse_facts *f, terse_decision *d)
+{
+    if (is_unacceptable(x, f)) {
+        refusal_not_acceptable(x, d);
+        return;
+    }
+    if (!request_body_open(x, f, d))
+        return;
+    conditions_edit(x, f, &x->pool->edits);
+    origin_coding_offer(x, f, &x->pool->edits);
+}
+
 terse_status exchange_request(terse_exchange *x, const terse_facts *facts, terse_decision *out)
 {
     terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
@@ -82,10 +95,8 @@ terse_status exchange_request(terse_exchange *x, const terse_facts *facts, terse
     again = x->state != EXCHANGE_FRESH;
     edits_clear(&x->pool->edits);
     exchange_read_request(x, &f);
-    if (!again && is_unacceptable(x, &f))
-        refusal_not_acceptable(x, &d);
-    else if (!again && request_body_open(x, &f, &d))
-        conditions_edit(x, &f, &x->pool->edits);
+    if (!again)
+        first_request(x, &f, &d);
     return answer(x, &d, out);
 }
 
@@ -123,8 +134,12 @@ void exchange_end(terse_exchange *x, int32_t how, terse_outcome *out)
     terse_outcome o = {.reason = REASON_NONE};
 
     if (x && x->policy) {
+        if (stream_is_bad_origin(x->stream)) {
+            x->reason = REASON_BAD_ORIGIN;
+            how = TERSE_SOURCE_BROKE;
+        }
         o.reason = x->reason;
-        if (x->reason == REASON_CODED || x->reason == REASON_HEAD)
+        if (x->reason == REASON_CODED || x->reason == REASON_HEAD || x->reason == REASON_DECODED)
             o.coding = x->coding == CODING_IDENTITY ? NULL : coding_name(x->coding);
         o.bytes_in = x->bytes_in;
         o.bytes_out = x->bytes_out;

@@ -47,6 +47,10 @@ static const terse_reason table[] = {
     R(REASON_BAD_BODY, 42, "bad-body", "The request's body is not what its content coding says."),
     R(REASON_BODY_LIMIT, 43, "body-limit", "The request's body decodes to more than is allowed."),
     R(REASON_BODY_MEMORY, 44, "body-memory", "There was no memory to decode the request's body."),
+    R(REASON_DECODED, 46, "decoded",
+      "The client does not accept the content coding that the response came in."),
+    R(REASON_BAD_ORIGIN, 47, "bad-origin",
+      "The response's body is not what its content coding says."),
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))

@@ -36,7 +36,9 @@ enum reason {
     REASON_BAD_BODY = 27,
     REASON_BODY_LIMIT = 28,
     REASON_BODY_MEMORY = 29,
-    REASON_COUNT = 30
+    REASON_DECODED = 30,
+    REASON_BAD_ORIGIN = 31,
+    REASON_COUNT = 32
 };
 
 const char *reason_name(uint32_t number);

@@ -165,6 +165,43 @@ void representation_coded(struct edits *e, const terse_facts *f, const terse_pol
     drop_digests(e, f, streamed);
 }
 
+/* It has the state that the tag names, in other bytes. */
+struct entity_tag representation_decoded_tag(const struct entity_tag *plain, const terse_policy *p)
+{
+    struct entity_tag decoded = *plain;
+
+    if (p->settings.etag == ETAG_DROP)
+        decoded.opaque = STR("");
+    else if (p->settings.etag != ETAG_KEEP)
+        decoded.weak = true;
+    return decoded;
+}
+
+static void decoded_validator(struct edits *e, const terse_facts *f, const terse_policy *p)
+{
+    struct entity_tag plain, decoded;
+
+    if (!VIEW_HAS(f, TERSE_RESPONSE, "etag") || !tag_is_of_content(f) ||
+        p->settings.etag == ETAG_KEEP)
+        return;
+    if (!representation_tag(f, &plain)) {
+        remove_all(e, ETAG);
+        return;
+    }
+    decoded = representation_decoded_tag(&plain, p);
+    if (decoded.weak != plain.weak || !decoded.opaque.len)
+        representation_set_tag(e, &decoded);
+}
+
+void representation_decoded(struct edits *e, const terse_facts *f, const terse_policy *p)
+{
+    remove_all(e, STR("content-encoding"));
+    representation_vary(e, f);
+    decoded_validator(e, f, p);
+    accept_ranges(e, f, &p->settings);
+    drop_digests(e, f, true);
+}
+
 void representation_no_content(struct edits *e, const terse_facts *f)
 {
     if (VIEW_HAS(f, TERSE_RESPONSE, "content-type"))

@@ -27,6 +27,10 @@ void representation_validator(struct edits *e, const terse_facts *f, const terse
 /* Every edit of a response that leaves in that coding. */
 void representation_coded(struct edits *e, const terse_facts *f, const terse_policy *p, int coding,
                           bool streamed);
+/* The tag of one whose coding was taken off. */
+struct entity_tag representation_decoded_tag(const struct entity_tag *plain, const terse_policy *p);
+/* Every edit of a response whose coding was taken off. */
+void representation_decoded(struct edits *e, const terse_facts *f, const terse_policy *p);
 /* What a 304 does not repeat of the 200 that it stands for (section 15.4.5). */
 void representation_no_content(struct edits *e, const terse_facts *f);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "chain.h"
-#include "coding.h"
+#include "content_codings.h"
 #include "edits.h"
 #include "exchange.h"
 #include "policy.h"
@@ -13,28 +13,6 @@
 #include "refusal.h"
 #include "stream.h"
 #include "view.h"
-
-/* The codings in the order in which they were applied, identity left out.  False: one of them is not
- * known here, or there are too many. */
-static bool read_codings(const terse_exchange *x, const terse_facts *f, int codings[CHAIN_MAX],
-                         unsigned *n)
-{
-    unsigned most = (unsigned)x->policy->settings.decode_codings;
-    terse_str line, member;
-
-    *n = 0;
-    for (uint32_t nth = 0; VIEW_LINE(f, TERSE_REQUEST, "content-encoding", nth, &line); nth++)
-        while (text_next_member(&line, &member)) {
-            int coding = coding_from_name(member.ptr, member.len);
-
-            if (coding == CODING_IDENTITY)
-                continue;
-            if (coding == CODING_NONE || !coding_built(coding) || *n == most)
-                return false;
-            codings[(*n)++] = coding;
-        }
-    return true;
-}
 
 /* A part of a coded body is not a coded body (section 14.4). */
 static bool is_wanted(const terse_exchange *x, const terse_facts *f)
@@ -54,7 +32,7 @@ bool request_body_open(terse_exchange *x, const terse_facts *f, terse_decision *
 
     if (!is_wanted(x, f))
         return true;
-    if (!read_codings(x, f, codings, &n)) {
+    if (!content_codings_read(f, TERSE_REQUEST, (unsigned)s->decode_codings, codings, &n)) {
         refusal_of_body(x, REASON_UNSUPPORTED, d);
         return false;
     }

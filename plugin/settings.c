@@ -115,6 +115,18 @@ static const struct setting table[] = {
       "Whether request bodies that have a content coding are decoded before they are handled."},
      KIND_CHOICE,
      AT(decode_requests)},
+    {{sizeof(terse_key), 0, "decode.responses", "choice", "off, on", "off",
+      "Whether a response that comes in a content coding which the client does not accept is "
+      "decoded, "
+      "and coded anew in one that it accepts."},
+     KIND_CHOICE,
+     AT(decode_responses)},
+    {{sizeof(terse_key), 0, "decode.offer", "list", "client, identity, gzip, br, zstd, deflate",
+      "client",
+      "Accept-Encoding for the origin: the client's own, or these; codings only where "
+      "decode.responses is on."},
+     KIND_OFFER,
+     AT(decode_offer)},
     {{sizeof(terse_key), 0, "decode.max-length", "bytes", "1 to 1024g", "32m",
       "Longest decoded body; a longer one is refused with 413. The server's own limit holds as "
       "well."},
@@ -125,7 +137,8 @@ static const struct setting table[] = {
      KIND_INTEGER,
      AT(decode_ratio)},
     {{sizeof(terse_key), 0, "decode.max-codings", "integer", "1 to 8", "3",
-      "Most content codings of one body; 415 above it."},
+      "Most content codings of one body; above it a request gets 415, and a response stays as it "
+      "is."},
      KIND_INTEGER,
      AT(decode_codings)},
     {{sizeof(terse_key), 0, "decode.memory", "bytes", "1m to 64g", "64m",

@@ -17,7 +17,7 @@ enum etag_mode { ETAG_WEAKEN, ETAG_SUFFIX, ETAG_DROP, ETAG_KEEP, ETAG_SKIP };
 enum ranges_mode { RANGES_REMOVE, RANGES_NONE, RANGES_KEEP };
 enum no_transform { NO_TRANSFORM_RESPONSE, NO_TRANSFORM_BOTH, NO_TRANSFORM_IGNORE };
 enum unacceptable { UNACCEPTABLE_IDENTITY, UNACCEPTABLE_406 };
-enum decode_requests { DECODE_OFF, DECODE_ON };
+enum decode { DECODE_OFF, DECODE_ON };
 enum zstd_frames { FRAMES_ONE, FRAMES_SEVERAL };
 enum flush_mode { FLUSH_AUTO, FLUSH_EACH, FLUSH_NONE };
 enum gzip_engine { ENGINE_AUTO, ENGINE_ZLIB, ENGINE_LIBDEFLATE };
@@ -41,7 +41,9 @@ struct settings {
     uint32_t flush_delay;        /* ms */
     uint32_t stream_park;        /* ms; 0: never */
     uint64_t pool_memory;        /* bytes that a pool may hold */
-    uint8_t decode_requests;     /* enum decode_requests */
+    uint8_t decode_requests;     /* enum decode */
+    uint8_t decode_responses;    /* enum decode */
+    uint8_t decode_offer;        /* bit n: enum coding n, identity too; 0: what the client said */
     int32_t decode_codings;      /* most of one body */
     int32_t decode_ratio;        /* most bytes for one that came */
     uint64_t decode_length;      /* bytes of one decoded body */

@@ -246,6 +246,49 @@ static terse_status parse_codings(const struct setting *setting, struct settings
     return TERSE_OK;
 }
 
+/* A member of an offer: its bit, 0 for client; -1: refused. */
+static int offer_bit(const struct setting *setting, terse_str value, terse_str member, char *why,
+                     size_t why_len)
+{
+    terse_str nearest = {"", 0};
+    int coding = coding_from_name(member.ptr, member.len);
+
+    if (text_equal(member, "client", 6))
+        return 0;
+    if (coding == CODING_NONE) {
+        find_member(setting->key.range, member, &nearest);
+        refuse_word(setting, value, member, nearest, why, why_len);
+        return -1;
+    }
+    if (coding != CODING_IDENTITY && !coding_built(coding)) {
+        text_why(why, why_len, "%s: this build has no %s", setting->key.key, coding_name(coding));
+        return -1;
+    }
+    return 1 << coding;
+}
+
+static terse_status parse_offer(const struct setting *setting, uint8_t *at, terse_str value,
+                                char *why, size_t why_len)
+{
+    terse_str rest = value, member;
+    unsigned bits = 0, members = 0;
+    bool client = false;
+
+    while (text_next_member(&rest, &member)) {
+        int bit = offer_bit(setting, value, member, why, why_len);
+
+        if (bit < 0)
+            return TERSE_E_VALUE;
+        client = client || !bit;
+        bits |= (unsigned)bit;
+        members++;
+    }
+    if (!members || (client && members > 1)) /* the client's, or others */
+        return refuse(setting, value, NULL, why, why_len);
+    *at = (uint8_t)bits;
+    return TERSE_OK;
+}
+
 static terse_status parse_types(const struct setting *setting, const struct media_types **at,
                                 const struct media_types *built_in, terse_str value, char *why,
                                 size_t why_len)
@@ -282,6 +325,8 @@ terse_status setting_parse(const struct setting *setting, struct settings *s, te
         return parse_choice(setting, at, value, why, why_len);
     case KIND_CODINGS:
         return parse_codings(setting, s, value, why, why_len);
+    case KIND_OFFER:
+        return parse_offer(setting, at, value, why, why_len);
     case KIND_TYPES:
         return parse_types(setting, &s->types, media_types_codable(), value, why, why_len);
     case KIND_TYPES_DENY:

@@ -12,6 +12,7 @@ enum setting_kind {
     KIND_BYTES,   /* uint64_t; k, m and g are 1024 each time */
     KIND_TIME,    /* uint32_t, in ms */
     KIND_CODINGS,
+    KIND_OFFER, /* uint8_t: a bit for each coding; 0: client */
     KIND_TYPES,
     KIND_TYPES_DENY
 };

@@ -12,6 +12,7 @@
 #include "parking.h"
 #include "policy.h"
 #include "pool.h"
+#include "recoding.h"
 #include "stream_state.h"
 #include "take.h"
 
@@ -103,6 +104,9 @@ static terse_status open_checked(terse_pool *pool, const terse_spec *spec, terse
     return TERSE_OK;
 }
 
+static void release(terse_stream *stream);
+
+/* A stream of decoders; it has the chain from now on. */
 static terse_stream *lend_chain(terse_exchange *x, struct chain *chain)
 {
     terse_pool *pool = x->pool;
@@ -117,8 +121,6 @@ static terse_stream *lend_chain(terse_exchange *x, struct chain *chain)
     stream->coder = chain_last(chain);
     stream->kind = stream->coder->kind;
     stream->exchange = x;
-    stream->held = chain_count(pool, chain);
-    pool->decoding += stream->held;
     stream->ran = true;
     stream_link(stream);
     pool->streams_live++;
@@ -126,20 +128,73 @@ static terse_stream *lend_chain(terse_exchange *x, struct chain *chain)
     return stream;
 }
 
+static terse_status open_chain(terse_exchange *x, const int *codings, unsigned n,
+                               const struct chain_limits *limits, terse_stream **out)
+{
+    terse_status status;
+    struct chain *chain = chain_open(x->pool, codings, n, limits, &status);
+
+    if (!chain)
+        return status;
+    *out = lend_chain(x, chain);
+    if (*out)
+        return TERSE_OK;
+    chain_close(x->pool, chain, true);
+    return TERSE_E_NOMEM;
+}
+
 terse_status stream_open_chain(terse_exchange *x, const int *codings, unsigned n,
                                const struct chain_limits *limits)
 {
-    terse_status status;
     int saved = errno;
-    struct chain *chain = chain_open(x->pool, codings, n, limits, &status);
+    terse_status status = open_chain(x, codings, n, limits, &x->stream);
 
-    if (chain) {
-        x->stream = lend_chain(x, chain);
-        if (!x->stream) {
-            chain_close(x->pool, chain, true);
-            status = TERSE_E_NOMEM;
-        }
+    if (status == TERSE_OK) {
+        x->stream->request = true;
+        x->stream->held = chain_count(x->pool, x->stream->chain);
+        x->pool->decoding += x->stream->held;
     }
+    errno_keep(saved);
+    return status;
+}
+
+/* Puts an encoder behind the decoders. */
+static terse_status add_encoder(terse_stream *stream, const struct settings *s, int coding)
+{
+    terse_pool *pool = stream->pool;
+    bool reused;
+
+    stream->kind = codec_encoder(s, coding, -1, false, &stream->want);
+    if (!stream->kind)
+        return TERSE_E_CODING;
+    stream->recoding = recoding_open(pool, stream->chain);
+    if (!stream->recoding)
+        return TERSE_E_NOMEM;
+    stream->coder = budget_coder(pool, stream->kind, &stream->want, &reused);
+    if (!stream->coder)
+        return TERSE_E_NOMEM;
+    pool->streams_reused += reused;
+    stream->direction = TERSE_ENCODE;
+    set_up(stream, s);
+    stream->parks = false; /* its decoders could not be */
+    return TERSE_OK;
+}
+
+terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigned n, int coding)
+{
+    /* the client's pace is the limit: nothing is held but windows */
+    static const struct chain_limits none = {INT64_MAX, INT64_MAX};
+    int saved = errno;
+    terse_stream *stream;
+    terse_status status = open_chain(x, codings, n, &none, &stream);
+
+    if (status == TERSE_OK && coding != CODING_IDENTITY) {
+        status = add_encoder(stream, &x->policy->settings, coding);
+        if (status < 0)
+            release(stream);
+    }
+    if (status == TERSE_OK)
+        x->stream = stream;
     errno_keep(saved);
     return status;
 }
@@ -161,6 +216,17 @@ terse_status stream_open(terse_pool *pool, const terse_spec *spec, terse_stream 
     return status;
 }
 
+static void release_chain(terse_stream *stream, bool clean)
+{
+    terse_pool *pool = stream->pool;
+
+    pool->decoding -= stream->held;
+    if (stream->coder && stream->coder != chain_last(stream->chain))
+        coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
+    recoding_close(pool, stream->recoding);
+    chain_close(pool, stream->chain, clean);
+}
+
 static void release(terse_stream *stream)
 {
     terse_pool *pool = stream->pool;
@@ -170,10 +236,9 @@ static void release(terse_stream *stream)
 
     stream_unlink(stream);
     pool->streams_live--;
-    if (stream->chain) {
-        pool->decoding -= stream->held;
-        chain_close(pool, stream->chain, clean);
-    } else if (stream->coder)
+    if (stream->chain)
+        release_chain(stream, clean);
+    else if (stream->coder)
         coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
     else
         pool->streams_parked--;
@@ -190,6 +255,11 @@ void stream_free(terse_stream *stream)
         stream->exchange->stream = NULL;
     release(stream);
     errno_keep(saved);
+}
+
+bool stream_is_bad_origin(const terse_stream *stream)
+{
+    return stream && stream->chain && !stream->request && stream->ending == TERSE_E_DATA;
 }
 
 /* The exchanges of a pool that goes are over: they are not touched. */
@@ -225,7 +295,7 @@ static terse_status step(terse_stream *stream, int32_t operation, struct coder_i
 }
 
 /* Whatever the caller does, the codecs see one operation completed before the next. */
-static terse_status encode(terse_stream *stream, int32_t operation, struct coder_io *io)
+terse_status stream_encode(terse_stream *stream, int32_t operation, struct coder_io *io)
 {
     if (stream->operation == TERSE_FINISH) {
         operation = TERSE_FINISH; /* an end once begun is not taken back */
@@ -275,9 +345,19 @@ static terse_status decode(terse_stream *stream, int32_t operation, struct coder
     if (!stream->chain)
         return step(stream, operation, io);
     status = chain_run(stream->chain, operation, io);
-    if (!is_held(stream, room - io->out_len) && status >= 0)
+    if (stream->request && !is_held(stream, room - io->out_len) && status >= 0)
         status = TERSE_E_NOMEM;
     if (status == TERSE_END || status < 0)
+        stream->ending = status;
+    return status;
+}
+
+/* What fails of a response's decoders is the origin's fault, but for a lack of memory. */
+static terse_status recode(terse_stream *stream, int32_t operation, struct coder_io *io)
+{
+    terse_status status = recoding_run(stream->recoding, stream, operation, io);
+
+    if (status < 0)
         stream->ending = status;
     return status;
 }
@@ -299,8 +379,10 @@ static terse_status run(terse_stream *stream, int32_t operation, terse_in *in, t
         io.in = (const uint8_t *)in->ptr + in->pos;
     if (out->ptr)
         io.out = (uint8_t *)out->ptr + out->pos;
-    if (stream->direction == TERSE_ENCODE) {
-        status = encode(stream, by_flush_mode(stream->flush, operation), &io);
+    if (stream->recoding) {
+        status = recode(stream, by_flush_mode(stream->flush, operation), &io);
+    } else if (stream->direction == TERSE_ENCODE) {
+        status = stream_encode(stream, by_flush_mode(stream->flush, operation), &io);
         if (status < 0 && status != TERSE_E_ARG)
             status = stream->ending = TERSE_E_BROKEN;
     } else {
@@ -316,9 +398,11 @@ static void count(terse_stream *stream, uint64_t taken, uint64_t given)
 {
     terse_pool *pool = stream->pool;
 
-    if (stream->chain)
+    if (stream->request)
         return; /* these are not bytes of the response */
-    if (stream->coder)
+    if (stream->chain && !stream->recoding)
+        chain_count(pool, stream->chain);
+    else if (stream->coder)
         coder_count(&pool->shelf, stream->coder);
     pool->bytes_in += taken;
     pool->bytes_out += given;

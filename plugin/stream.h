@@ -3,6 +3,8 @@
 #ifndef TERSE_STREAM_H
 #define TERSE_STREAM_H
 
+#include <stdbool.h>
+
 #include <terse.h>
 
 /* The slots of the table.  A decoder answers END to FINISH alone: until then another gzip member
@@ -16,6 +18,16 @@ struct chain_limits;
 /* A decoder of the request's body, which the exchange has from now on (chain.h). */
 terse_status stream_open_chain(terse_exchange *x, const int *codings, unsigned n,
                                const struct chain_limits *limits);
+
+/* The same for a response's body, which is coded anew in coding; CODING_IDENTITY: which is not. */
+terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigned n, int coding);
+
+struct coder_io;
+/* A run of the stream's encoder alone. */
+terse_status stream_encode(terse_stream *stream, int32_t operation, struct coder_io *io);
+
+/* Whether its decoders have found that the body is not what its coding says. */
+bool stream_is_bad_origin(const terse_stream *stream);
 
 /* Frees every stream of a pool that goes. */
 void streams_clear(terse_pool *pool);

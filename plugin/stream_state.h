@@ -13,8 +13,9 @@
 struct terse_stream {
     terse_pool *pool; /* NULL: a spare handle */
     terse_stream *next, *previous;
-    struct coder *coder; /* NULL: parked */
-    struct chain *chain; /* decoders of a request's body; coder is the last of them then */
+    struct coder *coder;       /* NULL: parked */
+    struct chain *chain;       /* decoders; coder is the last of them, or the encoder behind them */
+    struct recoding *recoding; /* of a response that is decoded and coded anew */
     terse_exchange *exchange;
     const struct coder_kind *kind;
     struct coder_want want; /* to have another coder like the one it had */
@@ -24,6 +25,7 @@ struct terse_stream {
     uint8_t flush;        /* enum flush_mode */
     bool parks;           /* it may be parked */
     bool ran;             /* since the last tick */
+    bool request;         /* its chain is that of a request's body */
     bool more;            /* what was last asked for is half done */
     bool emptied;         /* of the operation that is begun all input was taken */
     int32_t operation;    /* begun, answered MORE: to be completed before any other */

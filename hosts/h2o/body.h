@@ -43,6 +43,7 @@ struct body {
     uint64_t got;
     uint64_t flush_ms; /* flush when the source pauses for so long; 0: nothing to flush */
     uint64_t stale_at; /* flush by then, whether it pauses or not */
+    uint32_t idle;     /* calls in a row that moved nothing */
     uint32_t empty;    /* deliveries of nothing, one after the other */
     enum body_mode mode;
     h2o_send_state_t state; /* of the source */
@@ -50,6 +51,7 @@ struct body {
     bool resting;  /* busy until the timer: it is others' turn */
     bool started;  /* the ostreams behind us are set up */
     bool flushing; /* a flush has begun */
+    bool more;     /* the codec has more to give of what it took */
     bool flushed;  /* all that was taken can be decoded from what was given */
     bool failed;   /* to be broken off at the next chance */
     bool done;     /* the last bytes have left */

@@ -7,6 +7,7 @@
 #define CODED_SIZE 65536  /* most coded bytes of one send */
 #define CODED_ENOUGH 8192 /* less is sent only when the source pauses or ends */
 #define PIECE_MAX 262144  /* most input of one turn, whatever the plugin allows */
+#define IDLE_MAX 100000   /* calls that neither take nor give: there will be no other */
 #define STALE_FACTOR 5    /* a source that never pauses is flushed after so many delays */
 
 /* ---- in one call --------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ static bool open_stream(struct body *b)
         .coding = {b->decision.coding, b->decision.coding ? strlen(b->decision.coding) : 0},
         .length = b->facts.length,
     };
-    return spec.coding.len > 0 && api_of(w)->stream_open(w->pool, &spec, &b->stream) >= 0;
+    return api_of(w)->stream_open(w->pool, &spec, &b->stream) >= 0;
 }
 
 /* The edits of the decision are applied first: they are good until the pool's next call. */
@@ -114,8 +115,10 @@ static terse_status run(struct body *b, int32_t operation, terse_str bytes, size
         api_of(b->e->worker)->stream_run(b->stream, operation, &in, &b->room, &report);
     terse_call_ends(&b->e->worker->calls, begin);
     *taken = in.pos;
-    if (status == TERSE_MORE && in.pos == 0 && b->room.pos == before && before == 0)
-        return TERSE_E_BROKEN; /* neither took nor gave: it would do so for ever */
+    b->more = status == TERSE_MORE;
+    b->idle = b->more && in.pos == 0 && b->room.pos == before && before == 0 ? b->idle + 1 : 0;
+    if (b->idle > IDLE_MAX)
+        return TERSE_E_BROKEN;
     b->flush_ms = status >= 0 ? report.flush_ms : 0;
     b->flushed = status >= 0 && report.unflushed == 0;
     return status;
@@ -149,7 +152,7 @@ static terse_status code(struct body *b)
         size_t all = input_length(b), taken;
         terse_str bytes = input_next(b, piece);
         int32_t operation = operation_for(b, bytes.len, all);
-        if (bytes.len == 0 && operation == TERSE_RUN)
+        if (bytes.len == 0 && operation == TERSE_RUN && !(all == 0 && b->more))
             return all == 0 ? TERSE_OK : TERSE_MORE;
         if (!borrow_room(b))
             return TERSE_E_NOMEM;

@@ -11,6 +11,8 @@
 #define BLOCK_HEAD 8 /* "1fff\r\n" and then some */
 #define BLOCK_TAIL 2
 #define BLOCK_ROOM (BLOCK_SIZE - BLOCK_HEAD - BLOCK_TAIL)
+#define OUTPUT_MAX 262144 /* of one piece, however much more it would give */
+#define IDLE_MAX 100000   /* calls that neither take nor give: there will be no other */
 
 /* Every turn needs the same two: one that had none in the middle of a body would have to break it.
  */
@@ -38,7 +40,7 @@ bool coding_open(struct turn *t)
         .coding = {coding, coding ? strlen(coding) : 0},
         .length = t->facts.length,
     };
-    if (coding && api_of(t->s)->stream_open(t->s->pool, &spec, &t->e->stream) >= 0)
+    if (api_of(t->s)->stream_open(t->s->pool, &spec, &t->e->stream) >= 0)
         return true;
     t->e->stream = NULL;
     return false;
@@ -62,10 +64,12 @@ static void send_block(struct work *w, size_t n)
     chunkqueue_append_mem(&w->r->write_queue, data - len, len + n + BLOCK_TAIL);
 }
 
-/* Codes bytes to the last one, and completes the operation.  OK, END after FINISH, or an error. */
-static terse_status code(struct work *w, terse_str bytes, int32_t operation)
+/* Codes bytes to the last one, and completes the operation: OK, or END after FINISH.  MORE: not yet,
+ * for it is others' turn.  Or an error. */
+static terse_status code(struct work *w, terse_str bytes, int32_t operation, size_t *taken)
 {
     terse_in in = {bytes.ptr, bytes.len, 0};
+    uint64_t most = w->e->bytes_out + OUTPUT_MAX;
     for (;;) {
         terse_out out = {(char *)w->s->block.ptr + BLOCK_HEAD, BLOCK_ROOM, 0};
         terse_report report = {.struct_size = sizeof report};
@@ -78,18 +82,22 @@ static terse_status code(struct work *w, terse_str bytes, int32_t operation)
             return status;
         send_block(w, out.pos);
         w->e->flush_ms = report.flush_ms;
+        *taken = in.pos;
         if (status != TERSE_MORE && (status == TERSE_END || operation != TERSE_FINISH) &&
             in.pos == in.len)
             return status;
-        if (in.pos == before && out.pos == 0)
-            return TERSE_E_BROKEN; /* neither took nor gave: it would do so for ever */
+        w->e->idle = in.pos == before && out.pos == 0 ? w->e->idle + 1 : 0;
+        if (w->e->idle > IDLE_MAX)
+            return TERSE_E_BROKEN;
+        if (w->e->idle || w->e->bytes_out >= most)
+            return TERSE_MORE;
     }
 }
 
 static int32_t failed(struct work *w, terse_status status)
 {
     complain(w->s, w->r, "coding failed midway (status %d), cut off", (int)status);
-    return TERSE_ABORTED;
+    return status == TERSE_E_DATA ? TERSE_SOURCE_BROKE : TERSE_ABORTED;
 }
 
 int32_t coding_piece(struct work *w, size_t most, size_t *taken)
@@ -101,20 +109,24 @@ int32_t coding_piece(struct work *w, size_t most, size_t *taken)
         return TERSE_SOURCE_BROKE;
     }
     bool last = w->whole && (off_t)bytes.len == chunkqueue_length(q);
-    if (bytes.len == 0 && !last)
+    if (bytes.len == 0 && !last && !w->e->more)
         return TERSE_SOURCE_BROKE;
-    terse_status status = code(w, bytes, last ? TERSE_FINISH : TERSE_RUN);
-    if (status < 0 || last != (status == TERSE_END))
+    terse_status status = code(w, bytes, last ? TERSE_FINISH : TERSE_RUN, taken);
+    w->e->more = status == TERSE_MORE;
+    if (status < 0 || (!w->e->more && last != (status == TERSE_END)))
         return failed(w, status);
-    chunkqueue_mark_written(q, (off_t)bytes.len);
-    w->e->bytes_in += bytes.len;
-    w->end = last;
-    *taken = bytes.len;
+    chunkqueue_mark_written(q, (off_t)*taken);
+    w->e->bytes_in += *taken;
+    w->end = status == TERSE_END;
     return TERSE_DONE;
 }
 
 int32_t coding_flush(struct work *w)
 {
-    terse_status status = code(w, (terse_str){"", 0}, TERSE_FLUSH);
+    size_t taken;
+    terse_status status;
+    do
+        status = code(w, (terse_str){"", 0}, TERSE_FLUSH, &taken);
+    while (status == TERSE_MORE);
     return status < 0 ? failed(w, status) : TERSE_DONE;
 }

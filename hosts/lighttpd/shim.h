@@ -82,13 +82,15 @@ struct exchange {
     struct source source;
     struct timer timer;
     uint64_t stale_at; /* flush by then, whether the source pauses or not; 0: nothing to flush */
+    uint32_t idle;     /* calls in a row that moved nothing */
+    bool more;         /* the codec has more to give of what it took */
     uint32_t flush_ms; /* flush when it pauses for so long; 0: nothing to flush */
     struct dropped dropped;
     enum request_state request;
     server_handler *waiting; /* who had the request before its body was awaited */
-    bool paused; /* it had paused before the body was coded */
-    bool off;    /* no more calls into the plugin but the last one */
-    bool ended;  /* that one was made */
+    bool paused;             /* it had paused before the body was coded */
+    bool off;                /* no more calls into the plugin but the last one */
+    bool ended;              /* that one was made */
 };
 
 struct shim {

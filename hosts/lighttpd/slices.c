@@ -50,7 +50,7 @@ static void take_body(struct turn *t)
 void slices_start(struct turn *t)
 {
     struct kept_edits kept;
-    if (!t->decision.coding || !headers_keep(&kept, &t->decision) || !coding_open(t)) {
+    if (!headers_keep(&kept, &t->decision) || !coding_open(t)) {
         complain(t->s, t->r, "no encoder, sent as it is");
         turn_give_up(t);
         return;
@@ -78,13 +78,15 @@ static int32_t code_turn(struct work *w)
 {
     uint64_t left = w->e->piece && w->e->piece < TURN_MAX ? w->e->piece : TURN_MAX;
     while (!w->end && left > 0 && chunkqueue_length(&w->r->write_queue) < QUEUE_ENOUGH &&
-           (w->whole || chunkqueue_length(&w->e->body) > 0)) {
+           (w->whole || w->e->more || chunkqueue_length(&w->e->body) > 0)) {
         size_t taken = 0;
         int32_t broken = coding_piece(w, (size_t)left, &taken);
         if (broken != TERSE_DONE)
             return broken;
         left -= taken;
         w->taken += taken;
+        if (w->e->more) /* it gave a turn's share, or nothing */
+            break;
     }
     return TERSE_DONE;
 }
@@ -180,7 +182,7 @@ static handler_t code_or_wait(struct work *w)
     if (chunkqueue_length(&r->write_queue) >= QUEUE_ENOUGH)
         return HANDLER_WAIT_FOR_EVENT;
     int32_t broken = code_turn(w);
-    bool rest = chunkqueue_length(&w->e->body) > 0 || w->whole;
+    bool rest = chunkqueue_length(&w->e->body) > 0 || w->whole || w->e->more;
     if (broken == TERSE_DONE && !w->end && !rest)
         broken = flush_turn(w);
     if (broken != TERSE_DONE)
