@@ -48,11 +48,14 @@ static const terse_rule table[] = {
     R(38, "What comes in parts leaves in parts", ""),
     R(39, "A body that broke off never ends as if it were whole", ""),
     R(40, "What is not a response's content is untouched", ""),
-    R(41, "A request's codings are taken off before its handler runs", "accept-encoding"),
+    R(41, "A request's codings are taken off before its handler runs", ""),
     R(42, "A body that is not what its coding says is refused", ""),
     R(43, "A body that decodes to too much is refused", ""),
     R(44, "Decoding has a budget of its own", "retry-after"),
     R(45, "A part of a request's body is not decoded", ""),
+    R(46, "What the client does not accept is decoded", ""),
+    R(47, "A coded body of an origin that is not whole stays broken", ""),
+    R(48, "The origin is asked for what the operator offers", "accept-encoding"),
 };
 
 #define COUNT (sizeof(table) / sizeof(table[0]))
