@@ -37,6 +37,7 @@ def server(launch_shared, site, files, origin):
     return launch_shared(site.but(params={'decode.requests': 'on'}, scopes=(
         Scope('/proxied/', origin=origin.port),
         Scope('/small/', params={'decode.max-length': '1000'}),
+        Scope('/scarce/', params={'decode.memory': '1m'}),
         Scope('/off/', params={'decode.requests': 'off'}))))
 
 
@@ -79,15 +80,25 @@ def test_an_unknown_coding(server, protocol, get):
     assert answer.header('accept-encoding') == 'gzip, br, zstd, deflate'
 
 
+@pytest.mark.rule('R43')
 def test_the_longest_body(server, get):
     assert post(server, get, coded(PLAIN[:1000], 'gzip'), 'gzip', '/small/tell.cgi').status == 404
     assert post(server, get, coded(PLAIN[:1001], 'gzip'), 'gzip', '/small/tell.cgi').status == 413
 
 
+@pytest.mark.rule('R43')
 def test_a_bomb(server, get):
     bomb = gzip.compress(bytes(10 << 20), 9)
     answer = post(server, get, gzip.compress(bomb, 9), 'gzip, gzip')
     assert answer.status == 413
+
+
+@pytest.mark.rule('R44')
+def test_no_memory_for_it(server, get):
+    """The body and its decoder are more than may be held; nothing is held afterwards."""
+    answer = post(server, get, coded(bytes(range(256)) * 8192, 'gzip'), 'gzip', '/scarce/tell.cgi')
+    assert (answer.status, answer.header('retry-after')) == (503, '1')
+    until(lambda: server.counters().get('terse.decode.held') == 0)
 
 
 def test_off(server):
