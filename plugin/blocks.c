@@ -66,10 +66,11 @@ static struct block *head_of(const void *ptr)
     return (struct block *)((char *)(uintptr_t)ptr - sizeof(struct block));
 }
 
-void blocks_init(struct blocks *b, uint64_t idle_max)
+void blocks_init(struct blocks *b, uint64_t idle_max, size_t largest)
 {
     memset(b, 0, sizeof *b);
     b->idle_max = idle_max;
+    b->largest = largest;
 }
 
 /* Large blocks are pages of their own, which go back to the system whole: malloc, once it has freed
@@ -198,10 +199,11 @@ void blocks_give(struct blocks *b, void *ptr)
         return;
     unlink_block(block);
     bytes = sizeof *block + block->size;
-    if (block->bin < BLOCK_BINS && b->idle_bytes + bytes > b->idle_max)
+    if (block->bin < BLOCK_BINS && block->size <= b->largest && b->idle_bytes + bytes > b->idle_max)
         blocks_trim(b);
     block->state = IDLE;
-    if (block->bin == BLOCK_BINS || b->idle_bytes + bytes > b->idle_max) {
+    if (block->bin == BLOCK_BINS || block->size > b->largest ||
+        b->idle_bytes + bytes > b->idle_max) {
         to_system(b, block);
         return;
     }

@@ -27,9 +27,11 @@ struct blocks {
     uint64_t held;              /* bytes had from the system, lent and idle */
     uint64_t idle_bytes;
     uint64_t idle_max;
+    size_t largest; /* that is kept idle */
 };
 
-void blocks_init(struct blocks *b, uint64_t idle_max);
+/* No more than idle_max bytes lie idle, and no block of more than largest. */
+void blocks_init(struct blocks *b, uint64_t idle_max, size_t largest);
 /* Aligned to BLOCK_ALIGN; NULL when there is no memory.  errno is left alone. */
 void *blocks_take(struct blocks *b, size_t size);
 void *blocks_take_into(struct blocks *b, struct block_list *list, size_t size);

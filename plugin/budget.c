@@ -15,12 +15,12 @@ uint64_t budget_idle_max(uint64_t limit)
 /* Held or set aside. */
 static uint64_t taken(const terse_pool *pool)
 {
-    return pool->blocks.held + pool->shelf.own + pool->shelf.owed;
+    return pool_memory_held(pool) + pool->shelf.owed + pool->decoders.shelf.owed;
 }
 
 static uint64_t left(const terse_pool *pool)
 {
-    uint64_t all = taken(pool), idle = pool->blocks.idle_bytes + pool->shelf.bytes;
+    uint64_t all = taken(pool), idle = pool_memory_idle(pool);
     uint64_t busy = idle < all ? all - idle : 0; /* codecs say more than some have taken */
 
     return busy < pool->limit ? pool->limit - busy : 0;
@@ -33,7 +33,10 @@ bool budget_room(terse_pool *pool, uint64_t bytes)
     while (taken(pool) > pool->limit - bytes) {
         if (pool->blocks.idle_bytes) /* and some more: what is left may be of no use to anyone */
             blocks_shed(&pool->blocks, taken(pool) - (pool->limit - bytes) + pool->limit / 16);
-        else if (!shelf_drop_last(&pool->shelf, &pool->blocks))
+        else if (pool->decoders.blocks.idle_bytes)
+            blocks_clear(&pool->decoders.blocks);
+        else if (!shelf_drop_last(&pool->shelf, &pool->blocks) &&
+                 !shelf_drop_last(&pool->decoders.shelf, &pool->decoders.blocks))
             return false;
     }
     return true;
@@ -66,9 +69,10 @@ struct coder *budget_coder(terse_pool *pool, const struct coder_kind *kind, stru
     if (!choose(pool, kind, want))
         return NULL;
     /* one that lies idle is counted already, but for what a longer body makes of it */
-    if (!coder_idle(&pool->shelf, kind, want) && !budget_room(pool, want->need))
+    if (!coder_idle(pool_shelf(pool, kind), kind, want) && !budget_room(pool, want->need))
         return NULL;
-    struct coder *coder = coder_take(&pool->shelf, &pool->blocks, kind, want, reused);
+    struct coder *coder =
+        coder_take(pool_shelf(pool, kind), pool_blocks(pool, kind), kind, want, reused);
     (void)budget_room(pool, 0); /* an idle one may grow: other idle memory goes for that */
     return coder;
 }

@@ -70,7 +70,7 @@ void chain_close(terse_pool *pool, struct chain *chain, bool clean)
         struct stage *stage = &chain->stages[i];
 
         if (stage->coder)
-            coder_give(&pool->shelf, &pool->blocks, stage->coder, clean);
+            pool_take_back(pool, stage->coder, clean);
         blocks_give(&pool->blocks, stage->held);
     }
     blocks_give(&pool->blocks, chain);
@@ -86,7 +86,7 @@ uint64_t chain_count(terse_pool *pool, struct chain *chain)
     uint64_t bytes = 0;
 
     for (unsigned i = 0; i < chain->n; i++) {
-        coder_count(&pool->shelf, chain->stages[i].coder);
+        coder_count(&pool->decoders.shelf, chain->stages[i].coder);
         bytes += chain->stages[i].coder->bytes;
     }
     return bytes;

@@ -96,7 +96,7 @@ static terse_status whole(struct terse_pool *pool, const struct settings *s, int
     if (!coder)
         return TERSE_E_NOMEM;
     status = kind->whole ? kind->whole(coder, io) : kind->run(coder, TERSE_FINISH, io);
-    coder_give(&pool->shelf, &pool->blocks, coder, status >= 0);
+    pool_take_back(pool, coder, status >= 0);
     return status;
 }
 

@@ -117,6 +117,7 @@ static void decoder_drop(struct blocks *blocks, struct coder *coder)
 }
 
 const struct coder_kind coder_brotli_decoder = {
+    .decoder = true,
     .key = no_key,
     .make = decoder_make,
     .start = decoder_start,

@@ -452,6 +452,7 @@ static void decoder_drop(struct blocks *blocks, struct coder *coder)
 }
 
 const struct coder_kind coder_zlib_decoder = {
+    .decoder = true,
     .kept = true,
     .key = decoder_key,
     .make = decoder_make,

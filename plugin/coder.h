@@ -41,6 +41,7 @@ struct coder;
 /* What a codec's file has to offer.  Equal keys mean coders that can stand in for each other once
  * started: a key holds every parameter that is fixed at creation. */
 struct coder_kind {
+    bool decoder;
     bool kept; /* start makes a used one as new; else each body has its own */
     uint64_t (*key)(const struct coder_want *want);
     /* NULL: no memory */

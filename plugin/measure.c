@@ -40,7 +40,8 @@ static terse_status measure(terse_pool *pool, const terse_spec *spec, const char
         return status;
     for (int i = 0; i < PIECES && status >= 0; i++)
         status = feed(stream, piece);
-    *bytes = pool_memory_held(pool) - (size_t)pool->blocks.idle_bytes;
+    *bytes = pool_memory_held(pool) - (size_t)pool->blocks.idle_bytes -
+             (size_t)pool->decoders.blocks.idle_bytes;
     stream_free(stream);
     return status;
 }

@@ -12,6 +12,10 @@
 /* A buffer of up to so many bytes is lent beyond pool.memory too: without it a response that has
  * begun would have to be cut off. */
 #define LEND_ALWAYS ((size_t)256 << 10)
+/* Idle decoders, and idle memory of theirs, hold at most so much each, in blocks of at most so much:
+ * windows are as long as a body's sender likes, and long ones go back to the system at once. */
+#define DECODERS_IDLE_MAX ((uint64_t)4 << 20)
+#define WINDOW_KEPT_MAX ((size_t)1 << 20)
 /* What has not been used between two sweeps goes, so after 10 to 20 seconds. */
 #define SWEEP_MS 10000
 
@@ -31,7 +35,9 @@ terse_status pool_new(terse_instance *instance, const terse_policy *policy, ters
     pool->instance = instance;
     pool->limit = policy->settings.pool_memory;
     pool->shelf.idle_max = budget_idle_max(pool->limit);
-    blocks_init(&pool->blocks, budget_idle_max(pool->limit));
+    blocks_init(&pool->blocks, budget_idle_max(pool->limit), SIZE_MAX);
+    pool->decoders.shelf.idle_max = DECODERS_IDLE_MAX;
+    blocks_init(&pool->decoders.blocks, DECODERS_IDLE_MAX, WINDOW_KEPT_MAX);
     *out = pool;
     return TERSE_OK;
 }
@@ -46,6 +52,8 @@ void pool_free(terse_pool *pool)
     blocks_give(&pool->blocks, pool->coded);
     shelf_clear(&pool->shelf, &pool->blocks);
     blocks_clear(&pool->blocks);
+    shelf_clear(&pool->decoders.shelf, &pool->decoders.blocks);
+    blocks_clear(&pool->decoders.blocks);
     free(pool);
     errno_keep(saved);
 }
@@ -58,6 +66,7 @@ static void sweep(terse_pool *pool, uint64_t now_ms)
         pool->coded = NULL;
     }
     shelf_sweep(&pool->shelf, &pool->blocks);
+    shelf_sweep(&pool->decoders.shelf, &pool->decoders.blocks);
     pool->trimming = true;
 }
 
@@ -74,13 +83,25 @@ void pool_tick(terse_pool *pool, uint64_t now_ms)
     if (now_ms - pool->swept_ms >= SWEEP_MS)
         sweep(pool, now_ms);
     if (pool->trimming)
-        pool->trimming = !blocks_trim(&pool->blocks);
+        pool->trimming = !(blocks_trim(&pool->blocks) && blocks_trim(&pool->decoders.blocks));
     errno_keep(saved);
 }
 
 size_t pool_memory_held(const terse_pool *pool)
 {
-    return (size_t)(pool->blocks.held + pool->shelf.own);
+    return (size_t)(pool->blocks.held + pool->shelf.own + pool->decoders.blocks.held +
+                    pool->decoders.shelf.own);
+}
+
+uint64_t pool_memory_idle(const terse_pool *pool)
+{
+    return pool->blocks.idle_bytes + pool->shelf.bytes + pool->decoders.blocks.idle_bytes +
+           pool->decoders.shelf.bytes;
+}
+
+void pool_take_back(terse_pool *pool, struct coder *coder, bool clean)
+{
+    coder_give(pool_shelf(pool, coder->kind), pool_blocks(pool, coder->kind), coder, clean);
 }
 
 void pool_count_end(terse_pool *pool, uint8_t reason, int32_t how)
@@ -108,7 +129,7 @@ terse_status pool_counter(const terse_pool *pool, uint32_t index, const char **n
         {"bytes.in", pool->bytes_in},
         {"bytes.out", pool->bytes_out},
         {"memory.held", pool_memory_held(pool)},
-        {"memory.idle", pool->blocks.idle_bytes + pool->shelf.bytes},
+        {"memory.idle", pool_memory_idle(pool)},
         {"streams.parked", pool->streams_parked},
         {"streams.resumed", pool->streams_resumed},
         {"decode.held", pool->decoding},

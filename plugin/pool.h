@@ -9,12 +9,19 @@
 #include "edits.h"
 #include "reasons.h"
 
+/* Coders that can be used again, and the memory of all. */
+struct stock {
+    struct blocks blocks;
+    struct shelf shelf;
+};
+
 struct terse_pool {
     terse_instance *instance;
     struct edits edits;
     uint64_t reasons[REASON_COUNT]; /* how often each was the outcome */
-    struct blocks blocks;
-    struct shelf shelf;
+    struct blocks blocks;           /* of encoders, and of everything else */
+    struct shelf shelf;             /* encoders */
+    struct stock decoders;
     uint64_t limit;       /* pool.memory */
     terse_stream *live;   /* borrowed streams that have a coder */
     terse_stream *parked; /* and those that have none */
@@ -35,6 +42,20 @@ struct terse_pool {
     uint64_t ends[3];         /* exchanges by TERSE_DONE, TERSE_ABORTED, TERSE_SOURCE_BROKE */
 };
 
+static inline struct shelf *pool_shelf(terse_pool *pool, const struct coder_kind *kind)
+{
+    return kind->decoder ? &pool->decoders.shelf : &pool->shelf;
+}
+
+static inline struct blocks *pool_blocks(terse_pool *pool, const struct coder_kind *kind)
+{
+    return kind->decoder ? &pool->decoders.blocks : &pool->blocks;
+}
+
+/* Takes a coder back; clean: see coder_give. */
+void pool_take_back(terse_pool *pool, struct coder *coder, bool clean);
+/* Bytes that lie idle. */
+uint64_t pool_memory_idle(const terse_pool *pool);
 /* Room for a coded body, in place of the one before it; NULL: no memory. */
 void *pool_coded_room(terse_pool *pool, size_t room);
 /* Bytes that the pool holds, in use or idle. */

@@ -222,7 +222,7 @@ static void release_chain(terse_stream *stream, bool clean)
 
     pool->decoding -= stream->held;
     if (stream->coder && stream->coder != chain_last(stream->chain))
-        coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
+        pool_take_back(pool, stream->coder, clean);
     recoding_close(pool, stream->recoding);
     chain_close(pool, stream->chain, clean);
 }
@@ -239,7 +239,7 @@ static void release(terse_stream *stream)
     if (stream->chain)
         release_chain(stream, clean);
     else if (stream->coder)
-        coder_give(&pool->shelf, &pool->blocks, stream->coder, clean);
+        pool_take_back(pool, stream->coder, clean);
     else
         pool->streams_parked--;
     handle_give(pool, stream);
@@ -403,7 +403,7 @@ static void count(terse_stream *stream, uint64_t taken, uint64_t given)
     if (stream->chain && !stream->recoding)
         chain_count(pool, stream->chain);
     else if (stream->coder)
-        coder_count(&pool->shelf, stream->coder);
+        coder_count(pool_shelf(pool, stream->kind), stream->coder);
     pool->bytes_in += taken;
     pool->bytes_out += given;
     if (stream->exchange) {

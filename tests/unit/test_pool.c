@@ -219,7 +219,7 @@ static void idle_blocks_are_bounded(void **state)
     struct blocks blocks;
 
     (void)state;
-    blocks_init(&blocks, most);
+    blocks_init(&blocks, most, SIZE_MAX);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < 40; i++) {
             size_t size = i % 2 ? 100000 : 300;
