@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 65536
+#define ROOM_MIN 16384
+#define ROOM_MAX 262144  /* as much as one call gives: a short body is decoded in one */
+#define GROWTH 8         /* what text shrinks to, about */
 #define TURN_MAX 1048576 /* decoded bytes of one round of the loop */
 #define REST_MS 1        /* the shortest that lets the loop look at others */
 
@@ -29,9 +31,11 @@ static void dispose(void *memory)
 
 static bool make_room(struct decoding *d)
 {
-    size_t room = d->room ? d->room * 2 : FIRST_ROOM;
+    size_t room = d->room ? d->room * 2 : ROOM_MIN;
     if (d->len < d->room)
         return true;
+    while (!d->room && room < ROOM_MAX && room / GROWTH < d->e->req->entity.len)
+        room *= 2;
     char *bytes = room > d->room ? realloc(d->bytes, room) : NULL;
     if (!bytes)
         return false;

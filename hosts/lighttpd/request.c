@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define ROOM 65536
+#define PIECE 65536      /* most of the body that one call is shown */
+#define ROOM 262144      /* for as much as one call gives: a short body is decoded in one */
 #define TURN_MAX 262144  /* decoded bytes of one turn of the server's loop */
 #define MEMORY_MAX 65536 /* longer bodies go to temporary files, as the server has it */
 
@@ -42,7 +43,7 @@ static terse_status step(struct turn *t, const terse_out *room)
     struct exchange *e = t->e;
     chunkqueue *q = &t->r->reqbody_queue;
     terse_str bytes;
-    if (!body_front(t->r, q, ROOM, &t->s->in, &bytes))
+    if (!body_front(t->r, q, PIECE, &t->s->in, &bytes))
         return TERSE_E_BROKEN;
     bool last = (off_t)bytes.len == chunkqueue_length(q);
     terse_in in = {bytes.ptr, bytes.len, 0};
