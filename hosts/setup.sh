@@ -12,7 +12,7 @@ BUILD_PACKAGES='gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev li
 LIGHTTPD_PACKAGES='lighttpd dpkg-dev make patch xz-utils libpcre2-dev nettle-dev libxxhash-dev'
 H2O_PACKAGES='h2o libh2o-evloop-dev libssl-dev'
 ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
-TEST_PACKAGES='g++ clang libclang-rt-dev binutils libcmocka-dev libyaml-dev python3-pytest
+TEST_PACKAGES='valgrind g++ clang libclang-rt-dev binutils libcmocka-dev libyaml-dev python3-pytest
   python3-h2 lighttpd-mod-deflate lighttpd-mod-openssl nghttp2-client openssl'
 CACHE_PACKAGES='varnish'
 BROWSER_PACKAGES='chromium fonts-dejavu-core woff2'
@@ -236,14 +236,17 @@ build_terse() {
     local dir=$TERSE_ROOT/build-$1 wanted
     shift
     wanted=$(printf '%s\n' "$@")
-    {
+    # one at a time in a folder; the lock is the owner's as well
+    as_owner sh -c ': >>"$1"' sh "$dir.lock" || return 1
+    (
+        flock 8
         if [ "$(cat "$dir/.terse-options" 2>/dev/null)" != "$wanted" ]; then
             if [ -e "$dir" ]; then as_owner rm -rf "$dir" || return 1; fi
             set_up_build "$dir" "$@" || return 1
             as_owner sh -c 'printf "%s\n" "$2" >"$1"' sh "$dir/.terse-options" "$wanted"
         fi
-        as_owner ninja --quiet -C "$dir" || return 1
-    } >&2
+        as_owner ninja --quiet -C "$dir" 8<&- || return 1
+    ) 8<"$dir.lock" >&2 || return 1
     echo "$dir"
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A server under test: started with setsid on 127.0.0.1, watched, ended by its process id."""
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -12,8 +13,15 @@ STOP_SECONDS = 20
 
 
 def free_port():
-    with socket.create_server(('127.0.0.1', 0)) as probe:
-        return probe.getsockname()[1]
+    """TERSE_PORTS, "from-to": those that this run has for itself."""
+    low, high = (int(end) for end in os.environ.get('TERSE_PORTS', '10240-32767').split('-'))
+    while True:
+        port = random.randint(low, high)
+        try:
+            with socket.create_server(('127.0.0.1', port)):
+                return port
+        except OSError:
+            continue
 
 
 def until(condition, seconds=10, what='what was waited for'):
