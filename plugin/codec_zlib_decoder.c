@@ -43,13 +43,13 @@ static struct coder *decoder_make(struct blocks *blocks, const struct coder_want
         return NULL;
     memset(d, 0, sizeof *d);
     zlib_memory(&d->z, blocks);
-#if HAVE_LIBDEFLATE
-    d->whole = libdeflate_alloc_decompressor(); /* without it zlib does */
-#endif
     if (inflateInit2(&d->z, MAX_WBITS) != Z_OK) {
         blocks_give(blocks, d);
         return NULL;
     }
+#if HAVE_LIBDEFLATE
+    d->whole = libdeflate_alloc_decompressor(); /* without it zlib does */
+#endif
     return &d->base;
 }
 

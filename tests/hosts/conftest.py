@@ -25,6 +25,7 @@ WHEN_NAMED = {  # markers of cases that have a part of tests/run of their own
     'long': 'takes minutes',
     'cache': 'needs Varnish',
     'browser': 'needs Chromium',
+    'clients': 'needs clients of other people',
 }
 SERVERS = {cls.name: cls for cls in (Lighttpd, H2O, LibH2O)}
 
