@@ -14,6 +14,7 @@
 #include <terse.h>
 
 #define ROOM ((size_t)1 << 20)
+#define BODY_MAX ((size_t)1 << 20)
 #define WARM 2
 
 const terse_api *terse_plugin_entry(uint32_t abi_major);
@@ -163,8 +164,8 @@ static void take(const char *argument, struct body *b)
     }
     snprintf(b->how, sizeof b->how, "%.*s", (int)(codings - argument), argument);
     snprintf(b->codings, sizeof b->codings, "%.*s", (int)(path - codings - 1), codings + 1);
-    b->bytes = malloc((size_t)64 << 20);
-    b->len = fread(b->bytes, 1, (size_t)64 << 20, file);
+    b->bytes = malloc(BODY_MAX);
+    b->len = fread(b->bytes, 1, BODY_MAX, file);
     fclose(file);
 }
 
