@@ -213,3 +213,6 @@ def test_a_reload_in_the_middle(launch, site, scripts):
         connection.socket.sendall(BODY[1000:])
         assert told(connection.answer()) == EXPECTED
         reloading.join()
+    # a signal in between would be lost on lighttpd, and the server would not end
+    until(lambda: server.log().count(': plugin ') == 2, what='the next start')
+    until(lambda: server.counters() is not None)
