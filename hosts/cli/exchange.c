@@ -74,6 +74,31 @@ static int keep_decision(struct run *r)
     return keep_edits(out, &out->decision, out->response_edits, &out->n_response_edits);
 }
 
+static int edit_request(struct run *r)
+{
+    struct outcome *out = r->out;
+    terse_edit *list = out->request_edits + out->n_request_edits;
+    unsigned n;
+    if (out->decision.n_edits > EDITS_MAX - out->n_request_edits)
+        return complain("%u edits", (unsigned)out->decision.n_edits);
+    if (keep_edits(out, &out->decision, list, &n) != 0)
+        return -1;
+    out->n_request_edits += n;
+    for (unsigned i = 0; i < n; i++)
+        if (headers_edit(&r->headers, &list[i]) != 0)
+            return -1;
+    return 0;
+}
+
+/* The request's body is not at hand: it is taken for a good one. */
+static int take_for_decoded(struct run *r)
+{
+    r->out->uncoded = true;
+    new_decision(r);
+    terse_status status = r->api->request_body(r->x, &r->facts, TERSE_END, 0, &r->out->decision);
+    return status < 0 ? failed("request_body", status) : edit_request(r);
+}
+
 static int ask_request(struct run *r)
 {
     struct outcome *out = r->out;
@@ -83,12 +108,10 @@ static int ask_request(struct run *r)
         return failed("request", status);
     if (out->decision.action == TERSE_REPLY)
         return keep_decision(r);
-    if (keep_edits(out, &out->decision, out->request_edits, &out->n_request_edits) != 0)
+    bool uncode = out->decision.action == TERSE_UNCODE;
+    if (edit_request(r) != 0)
         return -1;
-    for (unsigned i = 0; i < out->n_request_edits; i++)
-        if (headers_edit(&r->headers, &out->request_edits[i]) != 0)
-            return -1;
-    return 0;
+    return uncode ? take_for_decoded(r) : 0;
 }
 
 static int ask_decide(struct run *r)

@@ -26,7 +26,8 @@ struct outcome {
     terse_decision decision; /* the last one; its edits are the copies below */
     terse_edit request_edits[EDITS_MAX], response_edits[EDITS_MAX];
     unsigned n_request_edits, n_response_edits;
-    int action; /* what was done with the body */
+    int action;   /* what was done with the body */
+    bool uncoded; /* the request's body is decoded before it is handled */
     terse_outcome account;
     char *copies[4 * EDITS_MAX];
     unsigned n_copies;

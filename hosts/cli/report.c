@@ -15,7 +15,7 @@ static void print_line(const char *head, const char *text)
     putchar('\n');
 }
 
-static const char *body_words(int action, bool seen)
+static const char *body_words(int action, bool seen, bool coded)
 {
     switch (action) {
     case TERSE_PASS:
@@ -25,7 +25,7 @@ static const char *body_words(int action, bool seen)
     case TERSE_PEEK:
         return "not decided yet";
     case TERSE_STREAM:
-        return "coded piece by piece";
+        return coded ? "coded piece by piece" : "decoded piece by piece";
     case TERSE_NO_BODY:
         return "dropped";
     case TERSE_REPLY:
@@ -46,7 +46,7 @@ static void print_size(int64_t length)
 static void print_length(const struct message *m, const struct outcome *out)
 {
     const terse_decision *d = &out->decision;
-    bool ran = d->coding && out->account.bytes_out > 0;
+    bool ran = (d->coding || out->action == TERSE_STREAM) && out->account.bytes_out > 0;
 
     fputs("length     ", stdout);
     print_size(m->length);
@@ -134,7 +134,9 @@ void report_print(const struct session *s, const struct message *m, const struct
     print_rule(s, d->reason);
     if (d->status)
         printf("status     %u\n", (unsigned)d->status);
-    print_line("body", body_words(out->action, m->body != NULL));
+    if (out->uncoded)
+        print_line("request", "its body is decoded before it is handled");
+    print_line("body", body_words(out->action, m->body != NULL, d->coding != NULL));
     print_length(m, out);
     print_edits(s, out->request_edits, out->n_request_edits);
     print_edits(s, out->response_edits, out->n_response_edits);

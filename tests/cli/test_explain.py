@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """terse explain: what an operator sees of a decision."""
+import gzip
 import random
 
 import pytest
@@ -151,3 +152,26 @@ def test_body_files(terse, tmp_path):
     terse('explain', '--file', tmp_path / 'none').fails('none: No such file')
     terse('explain', '--file', tmp_path).fails('not a regular file')
     terse('explain', '--file', '/dev/zero').fails('not a regular file')
+
+
+@pytest.mark.parametrize('field, coding', [('br', 'br'), ('', 'identity')])
+def test_a_response_that_comes_coded(explain, tmp_path, field, coding):
+    file = tmp_path / 'page.gz'
+    file.write_bytes(gzip.compress(b'a line of text\n' * 2000))
+    told = explain(*accept(field), *HTML, '-R', 'Content-Encoding: gzip', '--file', file,
+                   '--set', 'decode.responses=on')
+    assert (told['coding'], told['reason']) == (coding, 'decoded')
+    assert told['body'] == ('coded' if field else 'decoded') + ' piece by piece'
+    assert told['length'].startswith(f'{file.stat().st_size} bytes -> ')
+    assert ('-> 30000 bytes' in told['length']) == (not field)
+
+
+def test_a_request_that_comes_coded(explain):
+    told = explain('-X', 'POST', '-H', 'Content-Encoding: br', '-H', 'Content-MD5: YQ==',
+                   '--set', 'decode.requests=on', '--set', 'decode.offer=identity')
+    assert told['request'] == 'its body is decoded before it is handled'
+    for edit in ('request: remove content-encoding', 'request: remove content-md5',
+                 'request: set accept-encoding: identity'):
+        assert any(edit in one for one in told['edit'])
+    told = explain('-X', 'POST', '-H', 'Content-Encoding: compress', '--set', 'decode.requests=on')
+    assert (told['reason'], told['status']) == ('unsupported', '415')
