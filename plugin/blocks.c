@@ -284,6 +284,16 @@ void blocks_shed(struct blocks *b, uint64_t bytes)
     }
 }
 
+void blocks_note_more(struct blocks *b, size_t bytes)
+{
+    b->held += bytes;
+}
+
+void blocks_note_less(struct blocks *b, size_t bytes)
+{
+    b->held -= bytes;
+}
+
 void blocks_clear(struct blocks *b)
 {
     for (uint32_t bin = 0; bin < BLOCK_BINS; bin++)

@@ -49,6 +49,9 @@ size_t blocks_size(const void *ptr);
 bool blocks_trim(struct blocks *b);
 /* Gives back at least so many bytes that are idle, or all of them; the largest blocks first. */
 void blocks_shed(struct blocks *b, uint64_t bytes);
+/* Memory that a library has had for a block's user from the system itself counts as held. */
+void blocks_note_more(struct blocks *b, size_t bytes);
+void blocks_note_less(struct blocks *b, size_t bytes);
 /* Gives all that is idle back. */
 void blocks_clear(struct blocks *b);
 

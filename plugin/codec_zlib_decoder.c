@@ -49,6 +49,8 @@ static struct coder *decoder_make(struct blocks *blocks, const struct coder_want
     }
 #if HAVE_LIBDEFLATE
     d->whole = libdeflate_alloc_decompressor(); /* without it zlib does */
+    if (d->whole)
+        blocks_note_more(blocks, WHOLE_BYTES);
 #endif
     return &d->base;
 }
@@ -190,8 +192,13 @@ static terse_status decoder_run(struct coder *coder, int32_t operation, struct c
 
 static uint64_t decoder_bytes(const struct coder *coder)
 {
-    (void)coder;
-    return 40 * 1024 + WHOLE_BYTES + sizeof(struct decoder);
+    const struct decoder *d = (const struct decoder *)coder;
+    uint64_t bytes = 40 * 1024 + sizeof *d;
+
+#if HAVE_LIBDEFLATE
+    bytes += d->whole ? WHOLE_BYTES : 0;
+#endif
+    return bytes;
 }
 
 static uint64_t decoder_need(const struct coder_want *want)
@@ -206,6 +213,8 @@ static void decoder_drop(struct blocks *blocks, struct coder *coder)
 
     inflateEnd(&d->z);
 #if HAVE_LIBDEFLATE
+    if (d->whole)
+        blocks_note_less(blocks, WHOLE_BYTES);
     libdeflate_free_decompressor(d->whole);
 #endif
     blocks_give(blocks, d);
