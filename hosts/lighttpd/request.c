@@ -9,6 +9,7 @@
 #define ROOM 262144      /* for as much as one call gives: a short body is decoded in one */
 #define TURN_MAX 262144  /* decoded bytes of one turn of the server's loop */
 #define MEMORY_MAX 65536 /* longer bodies go to temporary files, as the server has it */
+#define HOST_FAILS INT32_MIN
 
 void request_take(struct turn *t)
 {
@@ -37,14 +38,15 @@ static bool keep(request_st *r, chunkqueue *q, const char *bytes, size_t len)
     return true;
 }
 
-/* One call into the plugin; what was taken is taken from the queue. */
+/* One call into the plugin; what was taken is taken from the queue.  HOST_FAILS is none of its answers:
+ * a temporary file cannot be read or written. */
 static terse_status step(struct turn *t, const terse_out *room)
 {
     struct exchange *e = t->e;
     chunkqueue *q = &t->r->reqbody_queue;
     terse_str bytes;
     if (!body_front(t->r, q, PIECE, &t->s->in, &bytes))
-        return TERSE_E_BROKEN;
+        return HOST_FAILS;
     bool last = (off_t)bytes.len == chunkqueue_length(q);
     terse_in in = {bytes.ptr, bytes.len, 0};
     terse_out out = *room;
@@ -54,7 +56,7 @@ static terse_status step(struct turn *t, const terse_out *room)
     terse_call_ends(&t->s->calls, begin);
     chunkqueue_mark_written(q, (off_t)in.pos);
     if (out.pos > 0 && !keep(t->r, &e->body, out.ptr, out.pos))
-        return TERSE_E_BROKEN;
+        return HOST_FAILS;
     return status == TERSE_OK && in.pos == 0 && out.pos == 0 ? TERSE_E_DATA : status;
 }
 
@@ -108,9 +110,19 @@ static handler_t put_in_place(struct turn *t)
     return HANDLER_COMEBACK;
 }
 
+static handler_t fail(struct turn *t)
+{
+    request_drop(t->e);
+    t->r->http_status = 500;
+    t->r->handler_module = NULL;
+    return HANDLER_FINISHED;
+}
+
 static handler_t finish(struct turn *t, terse_status how)
 {
     struct exchange *e = t->e;
+    if (how == HOST_FAILS)
+        return fail(t);
     e->stream = NULL; /* the plugin takes it back */
     e->request = REQUEST_PLAIN;
     facts_tell(t, t->s, t->r, e);
@@ -123,9 +135,7 @@ static handler_t finish(struct turn *t, terse_status how)
         exchange_reply(t);
         return HANDLER_FINISHED;
     }
-    t->r->http_status = 500;
-    t->r->handler_module = NULL;
-    return HANDLER_FINISHED;
+    return fail(t);
 }
 
 handler_t request_run(struct shim *s, request_st *r, struct exchange *e)

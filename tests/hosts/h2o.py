@@ -53,6 +53,7 @@ class H2O(Server):
         'processes': 'threads in place of worker processes',
         'chroot': 'no such setting',
         'gateways': 'its FastCGI is not asked here',
+        'spools': 'it keeps request bodies in memory',
         'fast-clock': 'the case is about a habit of lighttpd',
     }
     slow = ('many-aborts',)

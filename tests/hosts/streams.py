@@ -34,11 +34,30 @@ class Streams:
         length = [('content-length', str(len(body)))] if body else []
         self.state.send_headers(stream, [
             (':method', method), (':scheme', self.scheme), (':authority', '127.0.0.1'),
-            (':path', path), *((name.lower(), value) for name, value in headers), *length], end_stream=not body)
-        if body:
-            self.state.send_data(stream, body, end_stream=True)
+            (':path', path), *((name.lower(), value) for name, value in headers), *length],
+            end_stream=not body)
+        self.send(stream, body, end=True)
+        return stream
+
+    def begin(self, path, headers, length):
+        """A POST whose body is to follow."""
+        stream = self.state.get_next_available_stream_id()
+        self.state.send_headers(stream, [
+            (':method', 'POST'), (':scheme', self.scheme), (':authority', '127.0.0.1'),
+            (':path', path), *((name.lower(), value) for name, value in headers),
+            ('content-length', str(length))])
         self._send()
         return stream
+
+    def send(self, stream, body, end=False):
+        """As much as the server's windows let through, in frames of the size that it takes."""
+        most = self.state.max_outbound_frame_size
+        for at in range(0, len(body), most):
+            part = body[at:at + most]
+            self.until(lambda n=len(part): self.state.local_flow_control_window(stream) >= n)
+            self.state.send_data(stream, part, end_stream=end and at + most >= len(body))
+            self._send()
+        self._send()
 
     def open_window(self, stream, size):
         self.state.increment_flow_control_window(size, stream)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Applications that say what request they got: Content-Length, Content-Encoding, and the body's
+digest."""
+import hashlib
+import threading
+
+from gateways import FastCGI
+from origins import Origin, Reply
+
+BODY = ' body'  # no field has such a name
+
+
+def told_of(body, headers):
+    """As test_request_bodies.TELL has it."""
+    length, coding = (headers.get(name, '') for name in ('content-length', 'content-encoding'))
+    return f'{length}/{coding}/{hashlib.sha256(body).hexdigest()}'.encode()
+
+
+class Telling(Origin):
+    """Behind HTTP.  gate: each answer waits until it is open."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.bodies = []
+
+    @staticmethod
+    def read(reader):
+        method, path, _ = reader.readline().decode('latin-1').split(' ')
+        headers = {}
+        while (line := reader.readline().decode('latin-1').strip()):
+            name, value = line.split(':', 1)
+            headers[name.lower()] = value.strip()
+        headers[BODY] = reader.read(int(headers.get('content-length', 0)))
+        return method, path, headers
+
+    def reply_to(self, path, headers):
+        body = headers.pop(BODY)
+        self.bodies.append(body)
+        self.gate.wait(60)
+        return Reply(told_of(body, headers), headers=[('Content-Type', 'text/x-told')])
+
+
+class Echoing(Telling):
+    """Sends back what it got."""
+
+    def reply_to(self, path, headers):
+        return Reply(headers.pop(BODY), headers=[('Content-Type', 'text/plain')])
+
+
+class TellingFastCGI(FastCGI):
+    """Behind FastCGI."""
+
+    @classmethod
+    def read(cls, reader):
+        parts = {4: b'', 5: b''}  # parameters and the body; each ends with an empty record
+        while True:
+            kind, content = cls._record(reader)
+            if kind in parts:
+                parts[kind] += content
+            if kind == 5 and not content:
+                pairs = cls._pairs(parts[4])
+                headers = {'content-length': pairs.get('CONTENT_LENGTH', ''),
+                           'content-encoding': pairs.get('HTTP_CONTENT_ENCODING', ''),
+                           BODY: parts[5]}
+                return pairs['REQUEST_METHOD'], pairs['REQUEST_URI'], headers
+
+    def reply_to(self, path, headers):
+        return Reply(told_of(headers.pop(BODY), headers), headers=[('Content-Type', 'text/x-told')])
