@@ -14,6 +14,7 @@
 #include "pool.h"
 #include "probe.h"
 #include "reasons.h"
+#include "refusal.h"
 #include "representation.h"
 #include "request_body.h"
 #include "stream.h"
@@ -57,6 +58,20 @@ static terse_status identity(terse_exchange *x, const terse_facts *f, uint8_t re
     if (vary)
         representation_vary(e, f);
     x->reason = reason;
+    x->coding = CODING_IDENTITY;
+    x->state = EXCHANGE_DECIDED;
+    return answer(x, &d, out);
+}
+
+/* The answer of ours, or the document that the server has put in its place. */
+static terse_status refused(terse_exchange *x, const terse_facts *f, terse_decision *out)
+{
+    terse_decision d = {.action = TERSE_PASS, .length = TERSE_LENGTH_KEEP};
+    struct edits *e = begin_edits(x, f);
+
+    if (x->reason == REASON_UNACCEPTABLE)
+        representation_vary(e, f);
+    refusal_fields(x);
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_DECIDED;
     return answer(x, &d, out);
@@ -301,7 +316,7 @@ static terse_status decide(terse_exchange *x, terse_facts *f, terse_decision *ou
     if (e.vary && is_not_modified(x, f, coding, false))
         return not_modified(x, f, coding, true, out);
     if (x->refused)
-        return identity(x, f, x->reason, x->reason == REASON_UNACCEPTABLE, out);
+        return refused(x, f, out);
     if (!e.reason)
         e.reason = client_reason(x);
     if (e.reason)

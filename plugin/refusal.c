@@ -69,6 +69,14 @@ static void offer(terse_exchange *x)
     set(&x->pool->edits, STR("accept-encoding"), names);
 }
 
+void refusal_fields(terse_exchange *x)
+{
+    if (x->reason == REASON_UNSUPPORTED)
+        offer(x);
+    else if (x->reason == REASON_BODY_MEMORY)
+        set(&x->pool->edits, STR("retry-after"), STR("1"));
+}
+
 void refusal_of_body(terse_exchange *x, uint8_t reason, terse_decision *d)
 {
     const char *text = reason_text(reason);
@@ -77,18 +85,17 @@ void refusal_of_body(terse_exchange *x, uint8_t reason, terse_decision *d)
     edits_join(&x->pool->edits, (terse_str[]){{text, strlen(text)}, STR("\n")}, 2, &line);
     switch (reason) {
     case REASON_UNSUPPORTED:
-        offer(x);
         reply(x, 415, reason, line, d);
         break;
     case REASON_BODY_LIMIT:
         reply(x, 413, reason, line, d);
         break;
     case REASON_BODY_MEMORY:
-        set(&x->pool->edits, STR("retry-after"), STR("1"));
         reply(x, 503, reason, line, d);
         break;
     default:
         reply(x, 400, reason, line, d);
         break;
     }
+    refusal_fields(x);
 }

@@ -63,10 +63,22 @@ static int32_t how_it_went(const request_st *r)
                : TERSE_ABORTED;
 }
 
+/* An error handler makes the document of a refusal: that is the same exchange, or what goes with the
+ * status would be lost, and the request refused again. */
+static bool is_kept(struct shim *s, request_st *r, struct exchange *e)
+{
+    if (!e->refused || r->state >= CON_STATE_RESPONSE_START)
+        return false;
+    e->refused = false;
+    if (r->handler_module == server_handler_of(s))
+        r->handler_module = NULL; /* or the server would ask this module again */
+    return true;
+}
+
 void exchange_reset(struct shim *s, request_st *r)
 {
     struct exchange *e = r->plugin_ctx[s->id];
-    if (!e)
+    if (!e || is_kept(s, r, e))
         return;
     r->plugin_ctx[s->id] = NULL;
     source_forget(s, e);
@@ -94,9 +106,11 @@ void exchange_free_spare(struct shim *s)
 
 /* ---- the request -------------------------------------------------------------------------- */
 
-/* The server takes the error page of a status that no module stands behind. */
+/* The server takes the error page of a status that no module stands behind, and of one that a module
+ * does with server.error-intercept. */
 void exchange_reply(struct turn *t)
 {
+    t->e->refused = true;
     server_hand_over(t->r, t->s);
     http_response_body_clear(t->r, 0);
     turn_apply(t);

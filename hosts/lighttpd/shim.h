@@ -89,6 +89,7 @@ struct exchange {
     enum request_state request;
     server_handler *waiting; /* who had the request before its body was awaited */
     bool paused;             /* it had paused before the body was coded */
+    bool refused;            /* it was answered, and an error document may be wanted instead */
     bool off;                /* no more calls into the plugin but the last one */
     bool ended;              /* that one was made */
 };

@@ -54,6 +54,7 @@ class H2O(Server):
         'chroot': 'no such setting',
         'gateways': 'its FastCGI is not asked here',
         'spools': 'it keeps request bodies in memory',
+        'error-documents': 'no such setting for what a handler answers',
         'fast-clock': 'the case is about a habit of lighttpd',
     }
     slow = ('many-aborts',)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Coded request bodies as each host meets them: fields, framing, applications, what a refusal leaves
-of the connection, and what several open requests hold."""
+"""Coded request bodies and the applications behind them: what they get, what a refusal leaves of the
+connection, and what several open requests hold."""
 import gzip
 import hashlib
 import os
@@ -39,21 +39,7 @@ def server(launch_shared, site, files, application):
             'decode.memory': '4m', 'decode.max-ratio': '100000'}))))
 
 
-# ---- fields -----------------------------------------------------------------------------------------
-
-NAMES = [('gzip', ['x-gzip']), ('gzip', ['X-GZip']), ('br', ['BR']), ('zstd', ['Zstd']),
-         ('gzip', ['identity, gzip']), ('gzip', ['gzip,identity']), ('gzip', [' , gzip,, ']),
-         ('br, gzip', ['br', 'gzip']), ('gzip, br, zstd', ['gzip , br', 'ZSTD']),
-         ('br, gzip', ['br', 'Identity', 'X-Gzip'])]
-
-
-@pytest.mark.rule('R41')
-@pytest.mark.parametrize('codings, lines', NAMES)
-def test_names_and_lines(server, get, codings, lines):
-    answer = get(server, '/to/it', [('Content-Encoding', line) for line in lines], method='POST',
-                 body=coded(PLAIN[:5000], codings))
-    assert told(answer) == expected(PLAIN[:5000])
-
+# ---- fields --------------------------------------------------------------------------------------
 
 @pytest.mark.rule('R41')
 @pytest.mark.parametrize('name', ['identity', 'Identity'])
@@ -80,41 +66,14 @@ def test_a_part_for_a_proxied_application(server, get, application):
     assert told(answer) == (len(body), 'gzip', hashlib.sha256(body).hexdigest())
 
 
-# ---- framing ------------------------------------------------------------------------------------------
+# ---- the connection ------------------------------------------------------------------------------
 
 def head(path, *more, coding='gzip'):
     lines = [f'POST {path} HTTP/1.1', 'Host: a', f'Content-Encoding: {coding}', *more]
     return '\r\n'.join(lines + ['', '']).encode()
 
 
-@pytest.mark.rule('R41')
-@pytest.mark.parametrize('path', ['/to/it', '/tell.cgi'])
-@pytest.mark.parametrize('size', [45, 600000])
-def test_a_client_that_waits_for_100(server, size, path):
-    body = coded(PLAIN[:size], 'gzip')
-    with client.Connection(server.port) as connection:
-        connection.socket.sendall(head(path, f'Content-Length: {len(body)}',
-                                       'Expect: 100-continue'))
-        assert connection.head().status == 100
-        connection.socket.sendall(body)
-        assert told(connection.answer()) == expected(PLAIN[:size])
-
-
-@pytest.mark.rule('R41')
-@pytest.mark.parametrize('framing', ['length', 'chunked'])
-def test_a_body_that_comes_byte_by_byte(server, framing):
-    body = coded(PLAIN[:600], 'br, gzip')
-    lines = {'length': f'Content-Length: {len(body)}', 'chunked': 'Transfer-Encoding: chunked'}
-    data = body if framing == 'length' else chunked(body, 7)
-    with client.Connection(server.port) as connection:
-        connection.socket.setsockopt(6, 1, 1)  # TCP_NODELAY
-        connection.socket.sendall(head('/to/it', lines[framing], coding='br, gzip'))
-        for at in range(len(data)):
-            connection.socket.sendall(data[at:at + 1])
-        assert told(connection.answer()) == expected(PLAIN[:600])
-
-
-# ---- applications -------------------------------------------------------------------------------------
+# ---- applications --------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
 def fastcgi():
@@ -126,7 +85,8 @@ def fastcgi():
 @pytest.mark.rule('R41', 'R42')
 @pytest.mark.needs('gateways')
 @pytest.mark.parametrize('streaming', [0, 1, 2])
-def test_applications_under_each_way_to_stream(launch, site, files, application, fastcgi, streaming):
+def test_applications_under_each_way_to_stream(launch, site, files, application, fastcgi,
+                                               streaming):
     """lighttpd gives gateways what has come of a body, but not of one that is to be decoded."""
     files.add_script('tell.cgi', '#!/bin/sh\n' + TELL)
     server = launch(site.but(
@@ -139,12 +99,17 @@ def test_applications_under_each_way_to_stream(launch, site, files, application,
         over_h2(server, path)
 
 
+def how_long(data, framing):
+    """The field that says so."""
+    return f'Content-Length: {len(data)}' if framing == 'length' else 'Transfer-Encoding: chunked'
+
+
 def slow_pieces(server, path, size):
     """Whole: as it is; without its last byte: refused, and the application is not asked."""
     body = coded(PLAIN[:size], 'zstd')
     for data, framing in ((body, 'length'), (body, 'chunked'), (body[:-1], 'length'),
                           (body[:-1], 'chunked')):
-        line = f'Content-Length: {len(data)}' if framing == 'length' else 'Transfer-Encoding: chunked'
+        line = how_long(data, framing)
         wire = data if framing == 'length' else chunked(data)
         with client.Connection(server.port) as connection:
             connection.socket.sendall(head(path, line, coding='zstd'))
@@ -172,14 +137,14 @@ def test_one_location_only(launch, site, application):
         Scope('/plain/', origin=application.port),
         Scope('/on/', origin=application.port, params={'decode.requests': 'on'}))))
     body = coded(PLAIN[:5000], 'gzip')
+    as_it_came = len(body), 'gzip', hashlib.sha256(body).hexdigest()
     for _ in range(2):
-        for path, there in (('/on/it', expected(PLAIN[:5000])),
-                            ('/plain/it', (len(body), 'gzip', hashlib.sha256(body).hexdigest()))):
+        for path, there in (('/on/it', expected(PLAIN[:5000])), ('/plain/it', as_it_came)):
             answer = client.h1(server.port, path, [('Content-Encoding', 'gzip')], 'POST', body=body)
             assert told(answer) == there
 
 
-# ---- behind a refusal ---------------------------------------------------------------------------------
+# ---- behind a refusal ----------------------------------------------------------------------------
 
 REFUSALS = {
     400: ('/to/it', 'gzip', coded(PLAIN[:5000], 'gzip')[:-1]),
@@ -195,7 +160,7 @@ REFUSALS = {
 def test_the_next_request_of_the_connection(server, status, framing):
     """It is right, or the server has closed the connection behind the refusal and said so."""
     path, coding, body = REFUSALS[status]
-    line = f'Content-Length: {len(body)}' if framing == 'length' else 'Transfer-Encoding: chunked'
+    line = how_long(body, framing)
     good = coded(PLAIN[:5000], 'gzip')
     with client.Connection(server.port) as connection:
         connection.socket.sendall(
@@ -227,7 +192,7 @@ def test_the_next_streams_of_the_connection(server):
                 assert told(answer) == expected(PLAIN[:5000])
 
 
-# ---- several at once ----------------------------------------------------------------------------------
+# ---- several at once -----------------------------------------------------------------------------
 
 @pytest.mark.rule('R44')
 def test_several_large_requests_at_once(server, application):
@@ -261,7 +226,7 @@ def test_several_large_requests_at_once(server, application):
     assert told(answers[-1]) == expected(PLAIN[:1] * MIB)
 
 
-# ---- lighttpd's temporary files -----------------------------------------------------------------------
+# ---- lighttpd's temporary files ------------------------------------------------------------------
 
 @pytest.mark.rule('R41')
 @pytest.mark.needs('spools')

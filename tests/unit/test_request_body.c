@@ -387,6 +387,7 @@ static void the_refusal_is_a_response(void **state)
     assert_int_equal(rig.api->decide(rig.x, &f, &rig.d), TERSE_OK);
     assert_int_equal(rig.d.action, TERSE_PASS);
     assert_string_equal(rig.d.reason_name, "unsupported");
+    assert_string_equal(rig_value(&rig, "accept-encoding"), "gzip, br, zstd, deflate");
     rig_down(&rig);
 }
 
