@@ -23,7 +23,7 @@ class Telling(Origin):
         super().__init__()
         self.gate = threading.Event()
         self.gate.set()
-        self.bodies = []
+        self.got = []
 
     @staticmethod
     def read(reader):
@@ -33,20 +33,19 @@ class Telling(Origin):
             name, value = line.split(':', 1)
             headers[name.lower()] = value.strip()
         headers[BODY] = reader.read(int(headers.get('content-length', 0)))
+        if len(headers[BODY]) < int(headers.get('content-length', 0)):
+            raise ValueError('the server says that it is not whole')
         return method, path, headers
+
+    def lengths(self, path):
+        """Of the bodies that it got, each once."""
+        return {length for there, length in self.got if there == path}
 
     def reply_to(self, path, headers):
         body = headers.pop(BODY)
-        self.bodies.append(body)
+        self.got.append((path, len(body)))
         self.gate.wait(60)
         return Reply(told_of(body, headers), headers=[('Content-Type', 'text/x-told')])
-
-
-class Echoing(Telling):
-    """Sends back what it got."""
-
-    def reply_to(self, path, headers):
-        return Reply(headers.pop(BODY), headers=[('Content-Type', 'text/plain')])
 
 
 class TellingFastCGI(FastCGI):

@@ -9,8 +9,8 @@ from client import Answer, Broken, connect
 
 
 class Streams:
-    """One connection, with prior knowledge or over TLS.  window: what the server may send of a stream
-    before it is told more; feed: whether it is told so as bytes come."""
+    """One connection, with prior knowledge or over TLS.  window: what the server may send of a
+    stream before it is told more; feed: whether it is told so as bytes come."""
 
     def __init__(self, port, window=65535, feed=True, tls=False):
         self.feed = feed

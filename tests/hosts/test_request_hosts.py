@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Coded request bodies and the applications behind them: what they get, what a refusal leaves of the
-connection, and what several open requests hold."""
-import gzip
+"""Coded request bodies and the applications behind them: what they get, what a refusal leaves of
+the connection, and what several open requests hold."""
 import hashlib
-import os
 import threading
 
 import client
