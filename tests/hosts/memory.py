@@ -2,6 +2,7 @@
 """What a server's memory is when nothing is going on."""
 import time
 
+import client
 from server import until
 
 # What is asked is what the server uses, not what malloc keeps of what was freed: that hangs on how
@@ -12,6 +13,20 @@ NOTHING_KEPT = {'MALLOC_MMAP_THRESHOLD_': '32768', 'MALLOC_TRIM_THRESHOLD_': '32
 
 def counter(server, name):
     return server.counters().get(f'terse.{name}')  # absent in the first second of some
+
+
+def _exchanges(server):
+    return sum(value for name, value in server.counters().items()
+               if name.startswith('terse.exchanges.'))
+
+
+def nothing_held(server):
+    """No stream and no request's body, by counters that are newer than this call."""
+    before = _exchanges(server)
+    client.h1(server.port, '/two.json')
+    until(lambda: _exchanges(server) > before, 15, 'new counters')
+    for name in ('streams.live', 'decode.held'):
+        until(lambda n=name: counter(server, n) == 0, 15, f'{name} of 0')
 
 
 def streams_ended(server):

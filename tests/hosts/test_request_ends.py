@@ -7,6 +7,7 @@ import client
 import pytest
 from applications import Telling
 from coders import coded
+from memory import nothing_held
 from server import until
 from sites import Scope
 from streams import Streams
@@ -44,11 +45,6 @@ def long_body():
     return coded(block * (LONG // len(block)), 'zstd')
 
 
-def nothing_left(server):
-    server.wait_idle()
-    until(lambda: server.counters()['terse.decode.held'] == 0, 15, 'an end of what is held')
-
-
 # ---- clients that go away ------------------------------------------------------------------------
 
 @pytest.mark.rule('R44')
@@ -61,7 +57,7 @@ def test_clients_that_go_away_while_it_is_decoded(server, application, long_body
         if n % 2:
             assert client.h1(server.port, '/two.json').body == b'{}'
         connection.abort()
-    nothing_left(server)
+    nothing_held(server)
     answer = client.h1(server.port, '/to/gone', [('Content-Encoding', 'zstd')], 'POST',
                        body=long_body)
     assert told(answer)[0] == LONG // 3072 * 3072
@@ -84,7 +80,7 @@ def test_streams_that_are_reset(server, application, coding):
                 streams.reset(stream)
             answer, = streams.whole(good)
             assert told(answer) == expected(PLAIN[:100000])
-        nothing_left(server)
+        nothing_held(server)
     assert application.lengths(path) == {100000}  # no part of one
 
 
@@ -100,7 +96,7 @@ def test_streams_that_are_reset_while_they_are_decoded(server, long_body):
             good = streams.ask('/to/it', fields, 'POST', coded(PLAIN[:9000], 'zstd'))
             answer, = streams.whole(good)
             assert told(answer) == expected(PLAIN[:9000])
-            nothing_left(server)
+    nothing_held(server)
 
 
 # ---- error documents of lighttpd -----------------------------------------------------------------
@@ -141,7 +137,7 @@ def test_refusals_and_error_documents(launch, site, files, application, name):
         assert (answer.status, answer.header(field)) == (status, value)
         if name in BODIES:
             assert answer.body.decode() == BODIES[name].format(status)
-    nothing_left(server)
+    nothing_held(server)
 
 
 @pytest.mark.rule('R41')
@@ -155,7 +151,7 @@ def test_an_error_handler_behind_a_decoded_body(launch, site, files, setting):
         answer = client.h1(server.port, '/not/there', [('Content-Encoding', 'gzip')], 'POST',
                            body=coded(PLAIN[:size], 'gzip'))
         assert answer.body.startswith(b'handled 404 ')
-    nothing_left(server)
+    nothing_held(server)
 
 
 # ---- a server that starts anew -------------------------------------------------------------------

@@ -8,6 +8,7 @@ import client
 import pytest
 from applications import Telling, TellingFastCGI
 from coders import coded
+from memory import nothing_held
 from server import until
 from sites import Scope
 from streams import Streams
@@ -219,7 +220,7 @@ def test_several_large_requests_at_once(server, application):
     right = [answer for answer in answers if answer.status == 200]
     assert 1 <= len(right) <= 3 and len(right) + len(refused()) == 8
     assert {told(answer) for answer in right} == {expected(PLAIN[:1] * MIB)}
-    until(lambda: server.counters()['terse.decode.held'] == 0)
+    nothing_held(server)
     ask()
     assert told(answers[-1]) == expected(PLAIN[:1] * MIB)
 
