@@ -154,6 +154,7 @@ def test_memory_under_many_bombs(server, application, codings):
 
 EMPTY = {
     'deflate': b'\x00\x00\x00\xff\xff' * 400000 + b'\x03\x00',
+    'br': b'\x0c' + b'\x06' * 2000000 + b'\x03',  # metadata, 0 bytes each (RFC 7932 section 9.2)
     'gzip': gzip.compress(b'', mtime=0) * 100000,
     'zstd': zstandard.ZstdCompressor().compress(b'') * 200000,
 }
@@ -171,7 +172,8 @@ def test_much_that_decodes_to_nothing(server, coding):
 
 
 @pytest.mark.rule('R42')
-def test_flushes_without_an_end(server):
-    body = EMPTY['deflate'][:-2]
-    answer = client.h1(server.port, '/to/it', [('Content-Encoding', 'deflate')], 'POST', body=body)
+@pytest.mark.parametrize('coding', EMPTY)
+def test_flushes_without_an_end(server, coding):
+    body = EMPTY[coding][:-1]
+    answer = client.h1(server.port, '/to/it', [('Content-Encoding', coding)], 'POST', body=body)
     assert answer.status == 400
