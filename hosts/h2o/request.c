@@ -10,6 +10,7 @@
 #define ROOM_MAX 262144  /* as much as one call gives: a short body is decoded in one */
 #define GROWTH 8         /* what text shrinks to, about */
 #define TURN_MAX 1048576 /* decoded bytes of one round of the loop */
+#define CALLS_MAX 8      /* of one round */
 #define REST_MS 1        /* the shortest that lets the loop look at others */
 
 struct decoding {
@@ -64,10 +65,12 @@ static terse_status step(struct decoding *d)
 static terse_status turn(struct decoding *d)
 {
     size_t begin = d->len, taken = d->taken;
+    int calls = 0; /* one may work for long and give nothing: codings in codings */
     terse_status status;
     do
         status = step(d);
-    while (status == TERSE_MORE && d->len - begin < TURN_MAX && d->taken - taken < TURN_MAX);
+    while (status == TERSE_MORE && ++calls < CALLS_MAX && d->len - begin < TURN_MAX &&
+           d->taken - taken < TURN_MAX);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #define PIECE 65536      /* most of the body that one call is shown */
 #define ROOM 262144      /* for as much as one call gives: a short body is decoded in one */
 #define TURN_MAX 262144  /* decoded bytes of one turn of the server's loop */
+#define CALLS_MAX 8      /* of one turn */
 #define MEMORY_MAX 65536 /* longer bodies go to temporary files, as the server has it */
 #define HOST_FAILS INT32_MIN
 
@@ -64,13 +65,14 @@ static terse_status step(struct turn *t, const terse_out *room)
 static terse_status decode_turn(struct turn *t)
 {
     off_t begin = chunkqueue_length(&t->e->body);
+    int calls = 0; /* one may work for long and give nothing: codings in codings */
     terse_out room;
     terse_status status = api_of(t->s)->pool_lend(t->s->pool, ROOM, &room);
     if (status < 0)
         return status;
     do
         status = step(t, &room);
-    while ((status == TERSE_OK || status == TERSE_MORE) &&
+    while ((status == TERSE_OK || status == TERSE_MORE) && ++calls < CALLS_MAX &&
            chunkqueue_length(&t->e->body) - begin < TURN_MAX);
     api_of(t->s)->pool_return(t->s->pool, room.ptr);
     return status;
