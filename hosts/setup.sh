@@ -15,6 +15,7 @@ ANSWER_PACKAGES='curl python3-brotli python3-zstandard'
 TEST_PACKAGES='valgrind g++ clang libclang-rt-dev binutils libcmocka-dev libyaml-dev python3-pytest
   python3-h2 lighttpd-mod-deflate lighttpd-mod-openssl nghttp2-client openssl'
 CACHE_PACKAGES='varnish'
+RELAY_PACKAGES='nginx apache2-bin'
 CLIENT_PACKAGES='python3-requests python3-httpx nodejs golang-go openjdk-17-jdk-headless php-cli php-curl ruby'
 BROWSER_PACKAGES='chromium fonts-dejavu-core woff2'
 TSAN_PACKAGES='cmake make dpkg-dev zlib1g-dev libssl-dev'
@@ -77,7 +78,7 @@ install_packages() {
     [ -n "$missing" ] || return 0
     as_root || die "not installed: $(echo $missing); run this with sudo, or install them"
     say "installing: $(echo $missing)"
-    for package in lighttpd h2o varnish; do
+    for package in lighttpd h2o varnish nginx; do
         is_installed "$package" || fresh="$fresh $package"
     done
     apt_quietly update || say "apt-get update failed; going on with the lists at hand"

@@ -59,6 +59,11 @@ def _class_of(texts_by_kind, size):
     return bodies
 
 
+def json_bodies(share, size):
+    """[(file name, bytes)] of one kind alone, in a length of the caller's."""
+    return _class_of({'json': list(_files(share, 'json'))}, size)
+
+
 def write_site(share, root):
     """Fills a document root; returns {size name: [(path, bytes)]}."""
     texts = {kind: list(_files(share, kind)) for kind in KINDS}

@@ -1,219 +1,254 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What it costs a proxy to decode its origin's gzip for a client that does not accept it: lighttpd and
-H2O with Terse, nginx's gunzip, Apache's INFLATE.  One origin, the same bodies, one core; a response
-that passes coded is taken off."""
+"""What decoding costs a proxy: Terse on lighttpd and H2O, nginx's gunzip, Apache's mod_deflate, on
+the same gzip bodies from the same origin (and to it), in one run."""
 import argparse
-import gzip
-import http.client
 import os
-import signal
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import ExitStack
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(CHECKOUT, 'tests/hosts'), os.path.join(CHECKOUT, 'hosts')]
 sys.dont_write_bytecode = True
 
-from bodies import write_site  # noqa: E402
+from bodies import SIZES, json_bodies, write_site  # noqa: E402
 from built import Built  # noqa: E402
-from contenders import OFF, TERSE, H2oContender, LighttpdContender, version_of  # noqa: E402
+from client import Connection, request_bytes  # noqa: E402
+from coded_origin import CodedOrigin, account_of, gzip_of  # noqa: E402
+from contenders import version_of  # noqa: E402
 from cost import cost_of  # noqa: E402
+from figures import quantile  # noqa: E402
+from load import TIMEOUT, Void  # noqa: E402
+from relays import RELAYS  # noqa: E402
 
-APACHE_MODULES = ('mpm_event', 'authz_core', 'proxy', 'proxy_http', 'filter', 'deflate')
-JSON_SIZE = 127 * 1024  # one more class
-
-
-class Origin(LighttpdContender):
-    """Serves files that are gzip already, and says so."""
-
-    def lines(self):
-        return super().lines() + ['server.modules = ( "mod_setenv" )',
-                                  'setenv.add-response-header = ( "Content-Encoding" => "gzip" )']
+LONG_JSON = '127 KB JSON'
+CLASSES = ('1 KB', '16 KB', '64 KB', LONG_JSON)
+# decoded; passed on as it came; passed on, and plain from the start
+DECODE, PASS, PLAIN = 'decode', 'pass', 'plain'
+WAYS = (DECODE, PASS, PLAIN)
 
 
-class Lighttpd(LighttpdContender):
-    origin = 0
+# ---- exchanges: (bytes of a request, coding and body of the answer that is right) ---------------
 
-    def lines(self):
-        lines = [line.replace('( "mod_terse" )', '( "mod_proxy", "mod_terse" )')
-                 for line in super().lines()]
-        return lines + ['terse.params = ( "decode.responses" => "on", "codings" => "gzip" )',
-                        f'proxy.server = ( "" => (( "host" => "127.0.0.1", "port" => {self.origin} )) )']
-
-
-class H2o(H2oContender):
-    origin = 0
-
-    def lines(self):
-        lines = [line.replace(f'file.dir: {self.root}',
-                              f'proxy.reverse.url: "http://127.0.0.1:{self.origin}/"')
-                 for line in super().lines()]
-        return [line.replace('terse: ON', 'terse: { decode.responses: on, codings: gzip }')
-                for line in lines]
+def responses(way, bodies):
+    """The client takes no coding, but where it is passed on."""
+    made = []
+    for name, body in bodies:
+        scope = 'decode' if way == DECODE else 'pass'
+        accepts = 'gzip' if way == PASS else 'identity'
+        path = f'/{scope}/{"plain" if way == PLAIN else "gzip"}/{name}'
+        right = ('gzip', gzip_of(body)) if way == PASS else (None, body)
+        made.append((request_bytes(path, [('Accept-Encoding', accepts)]), right))
+    return made
 
 
-class Nginx(LighttpdContender):
-    name, module, origin = 'nginx', 'gunzip', 0
-
-    def lines(self):
-        return ['daemon off;', 'master_process off;', f'pid {self._file("pid")};',
-                f'error_log {self._file("error.log")};', 'events { }', 'http {',
-                '  access_log off; gunzip on; keepalive_requests 1000000;',
-                *(f'  {kind}_temp_path {self._file(kind)};'
-                  for kind in ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi')),
-                f'  server {{ listen 127.0.0.1:{self.port};',
-                f'    location / {{ proxy_pass http://127.0.0.1:{self.origin}; gzip_proxied any;',
-                '      gzip_vary on; } }', '}']
-
-    def command(self):
-        return ['/usr/sbin/nginx', '-c', self._file('server.conf'), '-p', self.folder]
+def requests(way, bodies):
+    """The origin says what came. mod_deflate leaves the header field where mod_proxy sends it."""
+    made = []
+    for _, body in bodies:
+        sent = body if way == PLAIN else gzip_of(body)
+        arrives = account_of(sent if way == PASS else body)
+        headers = [('Accept-Encoding', 'identity'), ('Content-Type', 'application/json')]
+        headers += [] if way == PLAIN else [('Content-Encoding', 'gzip')]
+        path = '/decode/sink' if way == DECODE else '/pass/sink'
+        made.append((request_bytes(path, headers, 'POST', body=sent), (None, arrives)))
+    return made
 
 
-class Apache(LighttpdContender):
-    name, module, origin = 'apache', 'mod_deflate, INFLATE', 0
-
-    def lines(self):
-        return [*(f'LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so'
-                  for name in APACHE_MODULES),
-                f'ServerName 127.0.0.1\nListen 127.0.0.1:{self.port}',
-                f'PidFile {self._file("pid")}\nErrorLog {self._file("error.log")}',
-                f'DefaultRuntimeDir {self.folder}', 'MaxKeepAliveRequests 0',
-                f'ProxyPass / http://127.0.0.1:{self.origin}/',
-                # INFLATE itself does not ask what the client accepts
-                'FilterDeclare plain\n'
-                'FilterProvider plain INFLATE "! (%{req:Accept-Encoding} =~ /gzip/)"\n'
-                'FilterChain plain']
-
-    def command(self):
-        return ['/usr/sbin/apache2', '-X', '-f', self._file('server.conf')]
-
-
-CONTENDERS = {'lighttpd, Terse': Lighttpd, 'h2o, Terse': H2o, 'nginx, gunzip': Nginx,
-              'Apache, INFLATE': Apache}
-
-
-def write_coded(site, root):
-    """{size: [(path, plain)]}, each file as gzip makes it."""
-    for bodies in site.values():
-        for path, plain in bodies:
-            with open(root + path, 'wb') as file:
-                file.write(gzip.compress(plain, 6, mtime=0))
-    return site
-
-
-def add_json(site, root):
-    """The records of a class of its own, from the longest ones."""
-    text = b''.join(plain for path, plain in site['64 KB'] if path.endswith('.json'))
-    plain = (text * 3)[:JSON_SIZE]
-    os.makedirs(os.path.join(root, 'json'))
-    site['127 KB JSON'] = [('/json/records.json', plain)]
+DIRECTIONS = {'responses': responses, 'requests': requests}
 
 
 class Client:
-    def __init__(self, port):
-        self.connection = http.client.HTTPConnection('127.0.0.1', port, timeout=20)
+    """One connection that is kept; each answer is compared with what is right."""
 
-    def ask(self, path, plain, accept):
-        self.connection.request('GET', path, headers={'Accept-Encoding': accept})
-        answer = self.connection.getresponse()
-        data, coding = answer.read(), answer.getheader('Content-Encoding')
-        if coding == 'gzip':
-            data = gzip.decompress(data)
-        if answer.status != 200 or data != plain or (coding == 'gzip') != (accept == 'gzip'):
-            raise SystemExit(f'{path} for {accept} at {self.connection.port}: {answer.status}, '
-                             f'{coding}, {len(data)} bytes')
+    def __init__(self, relay):
+        self.relay, self.connection = relay, Connection(relay.port, TIMEOUT)
 
+    def run(self, exchanges, n):
+        for i in range(n):
+            sent, (coding, body) = exchanges[i % len(exchanges)]
+            self.connection.socket.sendall(sent)
+            answer = self.connection.answer()
+            if (answer.status, answer.coding, answer.body) != (200, coding, body):
+                first = sent.partition(b'\r\n')[0].decode()
+                raise Void(f'{self.relay.name}, {first}: {answer} is wrong')
 
-def block(server, client, bodies, accept, requests):
-    """Microseconds of CPU that a response cost."""
-    before = cost_of(server.pid)
-    for n in range(requests):
-        client.ask(*bodies[n % len(bodies)], accept)
-    return (cost_of(server.pid) - before).cpu_ns / requests / 1000
-
-
-def measure(servers, bodies, rounds, requests):
-    """{name: [microseconds that decoding added, a round each]}"""
-    found = {name: [] for name in servers}
-    for n in range(rounds + 1):
-        for name, (server, client) in servers.items():
-            cost = block(server, client, bodies, 'identity', requests)
-            cost -= block(server, client, bodies, 'gzip', requests)
-            if n:  # the first one warms up
-                found[name].append(cost)
-    return found
+    def cost(self, exchanges, n):
+        """CPU of the server for each of n exchanges, in microseconds."""
+        before = cost_of(self.relay.pid)
+        self.run(exchanges, n)
+        return (cost_of(self.relay.pid) - before).cpu_ns / 1000 / n
 
 
-def print_cell(size, found):
-    least = statistics.median(found['nginx, gunzip']) if 'nginx, gunzip' in found else None
-    for name, costs in found.items():
-        low, middle, high = statistics.quantiles(costs, n=4)
-        ratio = f'{least / middle:5.2f}x' if least and middle > 0 else '    -'
-        print(f'{size:12} {name:18} {middle:9.1f} us ({low:.1f} to {high:.1f})  {ratio}')
+# ---- measuring -----------------------------------------------------------------------------------
+
+class Cell:
+    """One direction and class of bodies: the servers in turn, round after round."""
+
+    def __init__(self, direction, bodies, clients, plan):
+        self.clients, self.plan = clients, plan
+        self.ways = {way: DIRECTIONS[direction](way, bodies) for way in WAYS}
+        self.n = {client: self._block(client, len(bodies)) for client in clients}
+        self.samples = {client: {way: [] for way in WAYS} for client in clients}
+        self.again = {client: [] for client in clients}
+        for _ in range(plan.rounds):
+            for client in clients:
+                self._round(client)
+
+    def _block(self, client, kinds):
+        """Warms the server up in every way; exchanges of a block, each body equally often."""
+        for exchanges in self.ways.values():
+            client.run(exchanges, kinds)
+        begin = time.monotonic()
+        client.run(self.ways[DECODE], kinds)
+        each = (time.monotonic() - begin) / kinds
+        return max(round(self.plan.block_seconds / each / kinds), 1) * kinds
+
+    def _round(self, client):
+        """Each way there and back, so that a steady drift cancels."""
+        halves = {way: [] for way in WAYS}
+        for way in WAYS + WAYS[::-1]:
+            halves[way].append(client.cost(self.ways[way], self.n[client]))
+        for way, costs in halves.items():
+            self.samples[client][way].append(statistics.mean(costs))
+        self.again[client].append(halves[DECODE][0] - halves[DECODE][1])
+
+    def median(self, client, way):
+        return statistics.median(self.samples[client][way])
+
+    def over(self, client, base):
+        """What decoding costs more than another way, round by round."""
+        samples = self.samples[client]
+        return [a - b for a, b in zip(samples[DECODE], samples[base])]
 
 
-def start(cls, built, folder, root, role, core):
-    """Pinned: the server inherits it."""
-    place = tempfile.mkdtemp(dir=folder)
-    os.chmod(place, 0o755)
-    server, mine = cls(built, place, root, role), os.sched_getaffinity(0)
-    server.quiet_path = '/json/records.json'  # the origin's own pages would not be gzip
-    os.sched_setaffinity(0, {core})
+def _spread(values):
+    low, high = (quantile(values, share) for share in (0.25, 0.75))
+    return f'{low:.0f} to {high:.0f}'
+
+
+def _ratio(cell, client, other):
+    """Of what is added, round by round: 2 means that the other adds twice as much."""
+    pairs = zip(cell.over(other, PASS), cell.over(client, PASS))
+    ratios = [a / b for a, b in pairs if b > 0]
+    if not ratios:
+        return '-'
+    low, middle, high = (quantile(ratios, share) for share in (0.25, 0.5, 0.75))
+    return f'{middle:.2f}x ({low:.2f} to {high:.2f})'
+
+
+def _line(cell, client, others):
+    added = cell.over(client, PASS)
+    words = [f'  {client.relay.name:<9}{client.relay.decoder:<12}',
+             *(f'{cell.median(client, way):>8.1f}' for way in WAYS),
+             f'{statistics.median(added):>9.1f}{_spread(added):>13}',
+             f'{statistics.median(cell.over(client, PLAIN)):>9.1f}',
+             f'{max(map(abs, cell.again[client])):>7.1f}']
+    if client.relay.decoder == 'Terse':
+        words += [f'  {_ratio(cell, client, other):>22}' for other in others]
+    return ''.join(words)
+
+
+def table(direction, name, cell, mean):
+    others = [client for client in cell.clients if client.relay.decoder != 'Terse']
+    head = (f'  {"":<21}{"decode":>8}{"pass":>8}{"plain":>8}{"added":>9}{"quartiles":>13}'
+            f'{"to plain":>9}{"A/A":>7}' +
+            ''.join(f'  {"of " + other.relay.name:>22}' for other in others))
+    return [f'{direction}, {name} (gzip: {mean:.0f} bytes); CPU us of the server for each', head,
+            *(_line(cell, client, others) for client in cell.clients), '']
+
+
+# ---- all of it -----------------------------------------------------------------------------------
+
+def prepared(what):
+    """A folder that prepare.sh fills."""
+    done = subprocess.run([os.path.join(HERE, 'prepare.sh'), what], stdout=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode:
+        sys.exit(f'tests/bench/decoding.py: there is no {what} to run with')
+    return done.stdout.strip()
+
+
+def bodies_of(args, folder):
+    """{class: [(name, bytes)]}, names unlike one another."""
+    share = os.path.join(prepared('bodies'), 'usr/share')
+    site = write_site(share, os.path.join(folder, 'site'))
+    found = {size: [(path.strip('/'), body) for path, body in site[size]] for size in SIZES}
+    found[LONG_JSON] = [(f'long/{name}', body) for name, body in json_bodies(share, 127 << 10)]
+    return {name: found[name] for name in args.size or CLASSES}
+
+
+def start(cls, built, folder, origin, core, stack):
+    place = os.path.join(folder, cls.name)
+    os.makedirs(place)
+    relay = cls(built, place, origin.port)
+    mine = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})  # which the server inherits
     try:
-        return server.start()
-    except BaseException:
-        server.good_exits = (0, 1, -signal.SIGTERM)
-        server.stop()
-        raise
+        stack.callback(relay.stop)
+        relay.start()
     finally:
         os.sched_setaffinity(0, mine)
+    client = Client(relay)
+    stack.callback(client.connection.close)  # before the server ends
+    return client
 
 
-def run(args, folder):
-    built = Built(args.build, os.path.join(folder, 'built'))
-    root, cores = os.path.join(folder, 'site'), sorted(os.sched_getaffinity(0))
-    site = write_site(os.path.join(args.bodies, 'usr/share'), root)
-    add_json(site, root)
-    write_coded(site, root)
-    started, servers = [start(Origin, built, folder, root, OFF, cores[0])], {}
-    try:
-        for name, cls in CONTENDERS.items():
-            cls.origin = started[0].port
-            server = start(cls, built, folder, root, TERSE, cores[-1])
-            started.append(server)
-            servers[name] = (server, Client(server.port))
-        os.sched_setaffinity(0, {cores[0]})
-        print(f'nginx {version_of("nginx")}, Apache {version_of("apache2")}; added CPU of one '
-              f'response, median and quartiles of {args.rounds} rounds, and nginx\'s beside it')
-        for size, bodies in site.items():
-            print_cell(size, measure(servers, bodies, args.rounds, args.requests))
-    finally:
-        for _, client in servers.values():
-            client.connection.close()
-        for server in started:
-            server.good_exits = (0, 1, -signal.SIGTERM)
-            server.stop()
+def bench(args, folder):
+    build = args.build or prepared('build')
+    built = Built(os.path.abspath(build), os.path.join(folder, 'built'))
+    bodies = bodies_of(args, folder)
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[0]})
+    lines = []
+    with ExitStack() as stack:
+        everything = {name: body for pairs in bodies.values() for name, body in pairs}
+        origin = stack.enter_context(CodedOrigin(everything))
+        missing = {cls: cls.missing(built) for cls in RELAYS}
+        clients = [start(cls, built, folder, origin, cores[-1], stack)
+                   for cls in RELAYS if not missing[cls]]
+        for direction in args.direction or DIRECTIONS:
+            able = [client for client in clients if getattr(client.relay, direction)]
+            for name, pairs in bodies.items():
+                cell = Cell(direction, pairs, able, args)
+                mean = statistics.mean(len(gzip_of(body)) for _, body in pairs)
+                lines += table(direction, name, cell, mean)
+    lines += [f'{cls.name}: left out, {why}' for cls, why in missing.items() if why]
+    versions = [f'{package} {version_of(package)}' for cls in RELAYS if not missing[cls]
+                for package in cls.packages or (cls.name,)]
+    print('\n'.join([', '.join(versions) + f'; load {os.getloadavg()[0]:.1f}', '', *lines]))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog='tests/bench/decoding.py', description=__doc__)
+    parser.add_argument('--build', help='build folder (default: build-bench, made when needed)')
+    parser.add_argument('--rounds', type=int, default=9)
+    parser.add_argument('--block-seconds', type=float, default=0.05)
+    parser.add_argument('--size', action='append', choices=CLASSES)
+    parser.add_argument('--direction', action='append', choices=sorted(DIRECTIONS))
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--build', required=True, help='build folder (-Dbuildtype=release)')
-    parser.add_argument('--bodies', help='folder of unpacked packages (default: prepare.sh)')
-    parser.add_argument('--rounds', type=int, default=11)
-    parser.add_argument('--requests', type=int, default=100, help='of a block')
-    args = parser.parse_args()
-    args.build = os.path.abspath(args.build)
-    args.bodies = args.bodies or subprocess.run(
-        [os.path.join(HERE, 'prepare.sh'), 'bodies'], stdout=subprocess.PIPE, text=True,
-        check=True).stdout.strip()
-    with tempfile.TemporaryDirectory(prefix='terse-decoding-') as folder:
-        os.chmod(folder, 0o755)
-        run(args, folder)
+    args = arguments()
+    os.umask(0o022)
+    folder = tempfile.mkdtemp(prefix='terse-decoding-')
+    os.chmod(folder, 0o755)
+    try:
+        bench(args, folder)
+    except (Void, AssertionError) as error:  # the latter: a server did not start, or died
+        print(f'VOID: {error}', file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What tests/bench/run needs before it measures: prepare.sh build|bodies prints a folder.
+# What tests/bench/run needs before it measures: prepare.sh build|bodies prints a folder; relays
+# installs the servers that tests/bench/decoding.py compares with.
 set -eu
 
 TERSE_ROOT=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
@@ -27,7 +28,10 @@ build() {
         -Dlighttpd=enabled
 }
 
+# shellcheck disable=SC2086 # a list of words
+relays() { install_packages $RELAY_PACKAGES; }
+
 case ${1-} in
-build | bodies) "$1" ;;
-*) die 'build or bodies' ;;
+build | bodies | relays) "$1" ;;
+*) die 'build, bodies or relays' ;;
 esac

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,8 +15,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(CHECKOUT, 'tests/hosts'), os.path.join(CHECKOUT, 'hosts')]
 
+from coded_origin import CodedOrigin  # noqa: E402
 from contenders import AGAIN, LEVEL, MODULE, OFF, TERSE  # noqa: E402
 from cost import cost_of  # noqa: E402
+from decoding import DIRECTIONS, Client  # noqa: E402
 from figures import SAME, added, bytes_against_module, compare, faults_added  # noqa: E402
 from load import Load, Reference, Void  # noqa: E402
 from measure import Cell, Samples  # noqa: E402
@@ -178,3 +181,42 @@ def test_beside_smoke(request, server):
                           capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'times that with Terse' in done.stdout
+
+
+def decoding(request):
+    build = request.config.getoption('--build') or os.path.join(CHECKOUT, 'build-bench')
+    return subprocess.run([os.path.join(HERE, 'decoding.py'), '--build', build, '--rounds', '1',
+                           '--block-seconds', '0', '--size', '16 KB'],
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_decoding_smoke(request):
+    """Both directions; nginx and Apache where they are installed."""
+    done = decoding(request)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for direction in ('responses', 'requests'):
+        part = done.stdout.partition(f'{direction}, 16 KB')[2].partition('\n\n')[0]
+        for server in ('lighttpd', 'h2o'):
+            assert f'{server:<9}Terse' in part
+
+
+@pytest.fixture
+def flawed():
+    """An origin whose coded bodies decode to something else."""
+    origin = CodedOrigin({'1.html': PLAIN})
+    origin.answers['gzip/1.html'] = answer_of(gzip_of(PLAIN[:-1]))
+    with origin:
+        yield origin
+
+
+def test_a_relay_that_gives_another_body_voids_the_run(flawed):
+    relay = SimpleNamespace(name='origin', port=flawed.port, pid=os.getpid())
+    client = Client(relay)
+    client.run(DIRECTIONS['responses']('plain', [('1.html', PLAIN)]), 2)
+    client.run(DIRECTIONS['requests']('pass', [('1.html', PLAIN)]), 2)
+    for way in ('decode', 'pass'):
+        with pytest.raises(Void):
+            client.run(DIRECTIONS['responses'](way, [('1.html', PLAIN)]), 1)
+    with pytest.raises(Void):  # nobody has decoded it
+        client.run(DIRECTIONS['requests']('decode', [('1.html', PLAIN)]), 1)
+    client.connection.close()
