@@ -49,7 +49,7 @@ def responses(way, bodies):
 
 
 def requests(way, bodies):
-    """The origin says what came. mod_deflate leaves the header field where mod_proxy sends it."""
+    """The origin says what came; its header is not asked: Apache still calls it gzip."""
     made = []
     for _, body in bodies:
         sent = body if way == PLAIN else gzip_of(body)
