@@ -185,7 +185,7 @@ terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigne
     /* the client's pace is the limit: nothing is held but windows */
     static const struct chain_limits none = {INT64_MAX, INT64_MAX};
     int saved = errno;
-    terse_stream *stream;
+    terse_stream *stream = NULL;
     terse_status status = open_chain(x, codings, n, &none, &stream);
 
     if (status == TERSE_OK && coding != CODING_IDENTITY) {
