@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#define PIECE 65536      /* most of the body that one call is shown */
-#define ROOM 262144      /* for as much as one call gives: a short body is decoded in one */
-#define TURN_MAX 262144  /* decoded bytes of one turn of the server's loop */
-#define CALLS_MAX 8      /* of one turn */
-#define MEMORY_MAX 65536 /* longer bodies go to temporary files, as the server has it */
+#define PIECE 65536       /* most of the body that one call is shown */
+#define ROOM 262144       /* for as much as one call gives: a short body is decoded in one */
+#define TURN_MAX 262144   /* decoded bytes of one turn of the server's loop */
+#define CALLS_MAX 8       /* of one turn */
+#define MEMORY_MAX 262144 /* longer bodies go to temporary files: dearer than to decode them */
 #define HOST_FAILS INT32_MIN
 
 void request_take(struct turn *t)

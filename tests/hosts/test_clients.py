@@ -30,7 +30,11 @@ CLIENTS = {  # the command, and what it says of its version
     'PHP curl': (['php', 'client.php'], ['php', '--version']),
     'Ruby Net::HTTP': (['ruby', 'client.rb'], ['ruby', '--version']),
 }
-KNOWS = {'requests': {'gzip', 'br', 'deflate'}}
+REFUSED = {'bad': '400', 'unknown': '415', 'long': '413'}
+# lighttpd ends a stream whose body it does not want with an error, which curl takes for the answer
+EARLY = {('lighttpd', 'curl, HTTP/2', 'unknown'): ['000']}
+NOT_OFFERED = ['deflate']  # by default
+LIMIT = 200000
 
 
 @pytest.fixture(scope='module')
@@ -42,7 +46,8 @@ def server(launch_shared, site, files, origin, certificate):
         origin.on(f'/origin/{coding}', coded(page, coding),
                   headers=[('Content-Type', 'text/html'), ('Content-Encoding', coding)])
     return launch_shared(site.but(
-        tls=certificate, params={'decode.requests': 'on', 'decode.responses': 'on'},
+        tls=certificate, params={'decode.requests': 'on', 'decode.responses': 'on',
+                             'decode.max-length': str(LIMIT)},
         scopes=(Scope('/origin/', origin=origin.port),)))
 
 
@@ -54,6 +59,7 @@ def folder(tmp_path_factory, files):
     plain = files.text[:100000]
     for coding, ending in {**ENDINGS, '': ''}.items():
         (made / f'plain{ending}').write_bytes(coded(plain, coding) if coding else plain)
+    (made / 'plain.long').write_bytes(coded(bytes(LIMIT + 1), 'gzip'))
     return made
 
 
@@ -90,13 +96,14 @@ def test_client(server, folder, files, name, server_class, record_property):
         if kind == 'send':
             assert rest[:2] == ['200', told], what
         elif kind == 'refused':
-            assert what == '400'
+            assert rest in ([REFUSED[what]], EARLY.get((server_class.name, name, what))), what
         elif kind == 'receive':
             assert rest[-1] == page, what
-            assert what in ('default', rest[0]) or rest[0] in ('identity', 'None', 'null'), what
+            assert what in ('default', rest[0]) or what in NOT_OFFERED, what
         else:
             assert rest == [page], what
-    assert [line[0] for line in lines].count('send') == 4
-    assert [line[0] for line in lines].count('origin') == 4
+    kinds = [line[0] for line in lines]
+    assert [kinds.count(kind) for kind in ('send', 'refused', 'origin')] == [4, 3, 4]
+    assert kinds.count('receive') >= 2
     got = ', '.join(f'{line[1]}: {line[2]}' for line in lines if line[0] == 'receive')
     print(f'| {server_class.name} | {name} ({version}) | gzip, br, zstd, deflate | {got} |')

@@ -66,7 +66,9 @@ class Client {
         tell("deflate", deflate.toByteArray());
         tell("br", kept(".br"));
         tell("zstd", kept(".zst"));
-        System.out.println("refused " + post("gzip", kept("")).statusCode());
+        System.out.println("refused bad " + post("gzip", kept("")).statusCode());
+        System.out.println("refused unknown " + post("compress", kept("")).statusCode());
+        System.out.println("refused long " + post("gzip", kept(".long")).statusCode());
         receive("default");
         receive("gzip");
         for (String name : new String[] {"gzip", "br", "zstd", "deflate"})

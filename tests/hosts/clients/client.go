@@ -68,8 +68,10 @@ func main() {
 		status, text := post(one.coding, one.body)
 		fmt.Println("send", one.coding, status, text)
 	}
-	status, _ := post("gzip", kept(""))
-	fmt.Println("refused", status)
+	for _, one := range [][3]string{{"bad", "gzip", ""}, {"unknown", "compress", ""}, {"long", "gzip", ".long"}} {
+		status, _ := post(one[1], kept(one[2]))
+		fmt.Println("refused", one[0], status)
+	}
 	answer, body := get("/page.html", "")
 	coding := "identity"
 	if answer.Uncompressed {

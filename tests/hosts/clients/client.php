@@ -39,7 +39,9 @@ foreach ($bodies as $coding => $body) {
     [$status, , $text] = post($coding, $body);
     echo "send $coding $status ", trim($text), "\n";
 }
-echo 'refused ', post('gzip', kept(''))[0], "\n";
+echo 'refused bad ', post('gzip', kept(''))[0], "\n";
+echo 'refused unknown ', post('compress', kept(''))[0], "\n";
+echo 'refused long ', post('gzip', kept('.long'))[0], "\n";
 foreach (['default' => '', 'gzip' => 'gzip', 'br' => 'br', 'zstd' => 'zstd'] as $asked => $accepted) {
     [, $coding, $body] = ask('/page.html', [CURLOPT_ENCODING => $accepted]);
     echo "receive $asked $coding ", hash('sha256', $body), "\n";

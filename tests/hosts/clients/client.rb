@@ -25,7 +25,9 @@ bodies.each do |coding, body|
   answer = post(coding, body)
   puts "send #{coding} #{answer.code} #{answer.body.strip}"
 end
-puts "refused #{post('gzip', kept('')).code}"
+puts "refused bad #{post('gzip', kept('')).code}"
+puts "refused unknown #{post('compress', kept('')).code}"
+puts "refused long #{post('gzip', kept('.long')).code}"
 puts "receive default hidden #{Digest::SHA256.hexdigest(get('/page.html').body)}"
 answer = get('/page.html', 'Accept-Encoding' => 'gzip')
 puts "receive gzip #{answer['content-encoding']} #{Digest::SHA256.hexdigest(Zlib.gunzip(answer.body))}"

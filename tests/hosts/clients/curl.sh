@@ -10,8 +10,11 @@ for coding in gzip:gz br:br zstd:zst deflate:zz; do
         --data-binary "@$folder/plain.${coding#*:}" "$url/tell.cgi" | tr -d '\n')
     echo "send ${coding%:*} ${answer##* } ${answer% *}"
 done
-echo "refused $(ask "$@" -H 'Content-Encoding: gzip' --data-binary "@$folder/plain" -o /dev/null \
-    -w '%{http_code}' "$url/tell.cgi")"
+for one in bad:gzip:plain unknown:compress:plain long:gzip:plain.long; do
+    rest=${one#*:}
+    echo "refused ${one%%:*} $(ask "$@" -H "Content-Encoding: ${rest%:*}" -H 'Expect:' \
+        --data-binary "@$folder/${rest#*:}" -o /dev/null -w '%{http_code}' "$url/tell.cgi")"
+done
 echo "receive default $(ask "$@" --compressed -o "$folder/got.$$" -w '%header{content-encoding}' \
     "$url/page.html") $(digest <"$folder/got.$$")"
 for coding in gzip br zstd; do

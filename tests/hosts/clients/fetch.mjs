@@ -21,7 +21,9 @@ for (const [coding, body] of Object.entries(bodies)) {
   const answer = await post(coding, body)
   console.log('send', coding, answer.status, (await answer.text()).trim())
 }
-console.log('refused', (await post('gzip', kept(''))).status)
+console.log('refused bad', (await post('gzip', kept(''))).status)
+console.log('refused unknown', (await post('compress', kept(''))).status)
+console.log('refused long', (await post('gzip', kept('.long'))).status)
 const page = await fetch(`${url}/page.html`)
 console.log('receive default', page.headers.get('content-encoding'), await digest(page))
 for (const coding of ['gzip', 'br', 'deflate']) {

@@ -24,8 +24,10 @@ for coding, body in (('gzip', gzip.compress(kept(''))), ('deflate', zlib.compres
                      ('br', kept('.br')), ('zstd', kept('.zst'))):
     answer = session.post(f'{URL}/tell.cgi', body, headers={'Content-Encoding': coding})
     print('send', coding, answer.status_code, answer.text.strip())
-answer = session.post(f'{URL}/tell.cgi', kept(''), headers={'Content-Encoding': 'gzip'})
-print('refused', answer.status_code)
+for what, coding, body in (('bad', 'gzip', kept('')), ('unknown', 'compress', kept('')),
+                           ('long', 'gzip', kept('.long'))):
+    answer = session.post(f'{URL}/tell.cgi', body, headers={'Content-Encoding': coding})
+    print('refused', what, answer.status_code)
 answer = session.get(f'{URL}/page.html')
 print('receive default', answer.headers.get('content-encoding'), digest(answer))
 for coding in ('gzip', 'br'):
