@@ -77,7 +77,7 @@ def application():
 def server(launch_shared, site, application):
     """/long/: no ratio is too much, so that the length alone decides."""
     return launch_shared(site.but(
-        params={'decode.requests': 'on', 'decode.memory': f'{MEMORY}m'}, workers=1,
+        params={'decode.requests': 'on', 'decode.memory': f'{MEMORY}m'},
         env=NOTHING_KEPT, scopes=(
             Scope('/to/', origin=application.port),
             Scope('/long/', origin=application.port, params={'decode.max-ratio': '100000'}))))
