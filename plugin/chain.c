@@ -26,13 +26,14 @@ struct chain {
     struct stage stages[CHAIN_MAX]; /* the coding that is taken off first is the first */
 };
 
-static bool open_stage(terse_pool *pool, struct stage *stage, int coding, bool last,
+static bool open_stage(terse_pool *pool, struct stage *stage, int coding, int64_t aside, bool last,
                        terse_status *status)
 {
     struct coder_want want;
     const struct coder_kind *kind = codec_decoder(coding, &want);
     bool reused;
 
+    want.length = aside;
     *status = kind ? TERSE_E_NOMEM : TERSE_E_CODING;
     stage->coder = kind ? budget_coder(pool, kind, &want, &reused) : NULL;
     if (!stage->coder)
@@ -55,7 +56,7 @@ struct chain *chain_open(terse_pool *pool, const int *codings, unsigned n,
     while (chain->n < n) {
         struct stage *stage = &chain->stages[chain->n++];
 
-        if (!open_stage(pool, stage, codings[n - chain->n], chain->n == n, status)) {
+        if (!open_stage(pool, stage, codings[n - chain->n], limits->aside, chain->n == n, status)) {
             chain_close(pool, chain, true);
             return NULL;
         }

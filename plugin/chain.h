@@ -15,6 +15,8 @@
 struct chain_limits {
     uint64_t length; /* most bytes that any stage gives */
     uint64_t ratio;  /* most bytes for one that came, once CHAIN_BURST is passed */
+    int64_t
+        aside; /* windows are set aside for a body of so many coded bytes; -1: not known; 0: none */
 };
 /* A short body is no bomb, however well it shrank. */
 #define CHAIN_BURST (UINT64_C(1) << 20)

@@ -61,7 +61,7 @@ const struct coder_kind *codec_encoder(const struct settings *s, int coding, int
 
 const struct coder_kind *codec_decoder(int coding, struct coder_want *want)
 {
-    *want = (struct coder_want){.coding = coding, .length = -1};
+    *want = (struct coder_want){.coding = coding};
     switch (coding) {
 #if HAVE_ZLIB
     case CODING_GZIP:

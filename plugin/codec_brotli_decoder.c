@@ -103,11 +103,10 @@ static uint64_t decoder_bytes(const struct coder *coder)
     return ((const struct decoder *)coder)->bytes;
 }
 
-/* Its window is in the coded body: up to 16 MB come on top. */
+/* Its window is in the coded body: up to 16 MB, mostly 4. */
 static uint64_t decoder_need(const struct coder_want *want)
 {
-    (void)want;
-    return 128 * 1024;
+    return 128 * 1024 + coder_window_aside(want, 22);
 }
 
 static void decoder_drop(struct blocks *blocks, struct coder *coder)

@@ -451,11 +451,10 @@ static uint64_t decoder_bytes(const struct coder *coder)
     return coder->own_memory ? ZSTD_sizeof_DCtx(d->context) : d->memory.bytes;
 }
 
-/* Its window is in the coded body: up to 8 MB come on top. */
+/* Its window is in the coded body: up to 8 MB, mostly 2. */
 static uint64_t decoder_need(const struct coder_want *want)
 {
-    (void)want;
-    return 256 * 1024;
+    return 256 * 1024 + coder_window_aside(want, 21);
 }
 
 static void decoder_drop(struct blocks *blocks, struct coder *coder)

@@ -14,9 +14,10 @@ struct coder_want {
     int level;      /* encoders: resolved, the library's own number */
     bool automatic; /* and it goes by the length */
     bool whole;     /* coded in one call */
-    int64_t length; /* of the input, -1 when not known; only ever a hint */
-    int window;     /* most bits of it; 0: the codec's own bound */
-    uint64_t need;  /* bytes to be set aside for it */
+    int64_t
+        length; /* of the input, -1 when not known; a hint.  Decoders: 0, no window is set aside */
+    int window; /* most bits of it; 0: the codec's own bound */
+    uint64_t need; /* bytes to be set aside for it */
 };
 
 /* Bytes on their way: a run moves all four on.  No pointer is NULL, also with a length of 0. */
@@ -122,6 +123,15 @@ static inline int coder_fit(int64_t need, int low, int high)
     while (log2 < high && (int64_t)1 << log2 < need)
         log2++;
     return log2;
+}
+
+/* What a decoder sets aside for its window, which the body's first bytes declare: that of long bodies as
+ * they mostly are.  A short one needs no more than it decodes to. */
+static inline uint64_t coder_window_aside(const struct coder_want *want, int log2)
+{
+    int64_t usual = (int64_t)1 << log2;
+
+    return (uint64_t)(want->length < 0 || want->length > usual / 16 ? usual : want->length * 16);
 }
 
 #endif

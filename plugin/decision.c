@@ -248,7 +248,7 @@ static terse_status decode(terse_exchange *x, const terse_facts *f, const struct
     } else if (f->flags & TERSE_FACT_NO_STREAM) {
         return identity(x, f, REASON_HOST, true, out);
     } else {
-        status = stream_open_recoding(x, o->codings, o->n, o->coding);
+        status = stream_open_recoding(x, o->codings, o->n, o->coding, f->length);
     }
     if (status < 0)
         return identity(x, f, reason_of_failure(status), true, out);

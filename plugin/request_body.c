@@ -25,7 +25,7 @@ static bool is_wanted(const terse_exchange *x, const terse_facts *f)
 bool request_body_open(terse_exchange *x, const terse_facts *f, terse_decision *d)
 {
     const struct settings *s = &x->policy->settings;
-    struct chain_limits limits = {s->decode_length, (uint64_t)s->decode_ratio};
+    struct chain_limits limits = {s->decode_length, (uint64_t)s->decode_ratio, 0};
     int codings[CHAIN_MAX];
     unsigned n;
     terse_status status;

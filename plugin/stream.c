@@ -180,13 +180,14 @@ static terse_status add_encoder(terse_stream *stream, const struct settings *s, 
     return TERSE_OK;
 }
 
-terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigned n, int coding)
+terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigned n, int coding,
+                                  int64_t length)
 {
     /* the client's pace is the limit: nothing is held but windows */
-    static const struct chain_limits none = {INT64_MAX, INT64_MAX};
+    const struct chain_limits limits = {INT64_MAX, INT64_MAX, length ? length : -1};
     int saved = errno;
     terse_stream *stream = NULL;
-    terse_status status = open_chain(x, codings, n, &none, &stream);
+    terse_status status = open_chain(x, codings, n, &limits, &stream);
 
     if (status == TERSE_OK && coding != CODING_IDENTITY) {
         status = add_encoder(stream, &x->policy->settings, coding);

@@ -19,8 +19,10 @@ struct chain_limits;
 terse_status stream_open_chain(terse_exchange *x, const int *codings, unsigned n,
                                const struct chain_limits *limits);
 
-/* The same for a response's body, which is coded anew in coding; CODING_IDENTITY: which is not. */
-terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigned n, int coding);
+/* The same for a response's body, which is coded anew in coding; CODING_IDENTITY: which is not.
+ * length: of the body as it comes; -1: not known. */
+terse_status stream_open_recoding(terse_exchange *x, const int *codings, unsigned n, int coding,
+                                  int64_t length);
 
 struct coder_io;
 /* A run of the stream's encoder alone. */

@@ -270,6 +270,36 @@ static void one_call(void **state)
     sink_free(&outer);
 }
 
+/* Windows are set aside: where there is no room for another, the response stays as it came. */
+static void room_for_windows(void **state)
+{
+    terse_exchange *many[64];
+    int streams = 0;
+
+    (void)state;
+    up((const char *const[]){"pool.memory=16m", NULL});
+    for (int i = 0; i < 64; i++) {
+        struct message m = {"", HTML "content-encoding: br\n"};
+        terse_facts f = rig_facts(&rig, &m, 200, -1);
+
+        many[i] = calloc(1, rig.api->exchange_size);
+        assert_int_equal(rig.api->decide(many[i], &f, &rig.d), TERSE_OK);
+        if (rig.d.action == TERSE_STREAM) {
+            streams++;
+            continue;
+        }
+        assert_string_equal(rig.d.reason_name, "memory");
+        assert_string_equal(rig_value(&rig, "content-encoding"), "");
+        assert_string_equal(rig_value(&rig, "vary"), "Accept-Encoding");
+    }
+    assert_in_range(streams, 1, 4);
+    for (int i = 0; i < 64; i++) {
+        rig.api->exchange_end(many[i], TERSE_DONE, NULL);
+        free(many[i]);
+    }
+    rig_down(&rig);
+}
+
 /* ---- the offer -------------------------------------------------------------------------------- */
 
 static const char *offered(const char *const *settings, const char *request)
@@ -333,6 +363,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong),
         cmocka_unit_test(flushes),
         cmocka_unit_test(one_call),
+        cmocka_unit_test(room_for_windows),
         cmocka_unit_test(offers),
         cmocka_unit_test(offers_that_are_none),
     };
