@@ -54,7 +54,7 @@ class H2O(Server):
         'chroot': 'no such setting',
         'gateways': 'its FastCGI is not asked here',
         'spools': 'it keeps request bodies in memory',
-        'error-documents': 'no such setting for what a handler answers',
+        'error-handlers': 'it has a setting of its own, error-doc',
         'fast-clock': 'the case is about a habit of lighttpd',
     }
     slow = ('many-aborts',)

@@ -61,6 +61,7 @@ class Lighttpd(Server):
     good_exits = (0, 1)  # 1: connections were open
     slow = ('many-aborts',)
     lacks = {
+        'error-doc': 'it has settings of its own, error-handler and the like',
         'open-door': 'it may close connections while it starts again',
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Request bodies that decode to a thousand times as much and more: 10 MB of zeros, a hundred times."""
+"""Request bodies that decode to a thousand times as much and more: 10 MB of zeros, 100 times."""
 import functools
 import gzip
 import threading
@@ -12,8 +12,7 @@ import pytest
 import zstandard
 from applications import Telling
 from coders import coded
-from memory import NOTHING_KEPT
-from server import until
+from memory import NOTHING_KEPT, nothing_held
 from sites import Scope
 from test_request_bodies import told
 from test_request_hosts import expected
@@ -83,11 +82,6 @@ def server(launch_shared, site, application):
             Scope('/long/', origin=application.port, params={'decode.max-ratio': '100000'}))))
 
 
-def nothing_left(server):
-    server.wait_idle()
-    until(lambda: server.counters()['terse.decode.held'] == 0, 15, 'an end of what is held')
-
-
 @pytest.mark.rule('R43')
 @pytest.mark.parametrize('path', ['/to/', '/long/'])
 @pytest.mark.parametrize('codings', BOMBS)
@@ -99,7 +93,7 @@ def test_a_bomb(server, protocol, get, application, codings, path):
         pytest.skip('curl takes an answer before the end of its body for an error')
     assert get(server, path, fields, method='POST', body=bomb(codings)).status == 413
     assert application.lengths(path) == set()
-    nothing_left(server)
+    nothing_held(server)
 
 
 class Peaks:
@@ -135,7 +129,7 @@ def test_memory_under_many_bombs(server, application, codings):
         return client.h1(server.port, path, [('Content-Encoding', codings)], 'POST',
                          body=bomb(codings)).status
 
-    nothing_left(server)
+    nothing_held(server)
     before = server.rss() / 1024
     with Peaks(server) as peaks, ThreadPoolExecutor(AT_ONCE) as pool:
         statuses = set(pool.map(ask, ['/long/bomb'] * (3 * AT_ONCE)))
@@ -147,7 +141,7 @@ def test_memory_under_many_bombs(server, application, codings):
     assert begun > 0 and peaks.held <= MEMORY
     assert peaks.resident <= before + MEMORY + BESIDE
     assert application.lengths('/long/bomb') | application.lengths('/to/bomb') == set()
-    nothing_left(server)
+    nothing_held(server)
 
 
 # ---- much that decodes to nothing ----------------------------------------------------------------

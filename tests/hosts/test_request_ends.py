@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Coded request bodies whose client goes away, whose server starts anew meanwhile, or whose refusal
 meets an error document."""
+import json
 import random
 
 import client
@@ -106,7 +107,7 @@ def test_streams_that_are_reset_while_they_are_decoded(server, long_body):
     nothing_held(server)
 
 
-# ---- error documents of lighttpd -----------------------------------------------------------------
+# ---- error documents -----------------------------------------------------------------------------
 
 ERROR_HANDLER = '''#!/bin/sh
 printf 'Content-Type: text/plain\\r\\n\\r\\nhandled %s %s' "$REDIRECT_STATUS" "$REQUEST_METHOD"
@@ -120,21 +121,36 @@ DOCUMENTS = {
     'handler-404': 'server.error-handler-404 = "/error.cgi"\nserver.error-intercept = "enable"',
 }
 BODIES = {'prefix-intercept': '<p>document</p>', 'handler-intercept': 'handled {} GET'}
+STATUSES = (*REFUSALS, 406)
 WITH_IT = {406: ('vary', 'Accept-Encoding'), 415: ('accept-encoding', 'gzip, br, zstd, deflate'),
            503: ('retry-after', '1')}
 
 
 @pytest.mark.rule('R41', 'R44')
-@pytest.mark.needs('error-documents')
+@pytest.mark.needs('error-handlers')
 @pytest.mark.parametrize('name', DOCUMENTS)
 def test_refusals_and_error_documents(launch, site, files, application, name):
     """The status stays, and the field that goes with it."""
     files.add_script('error.cgi', ERROR_HANDLER)
-    for status in (*REFUSALS, 406):
+    raw = DOCUMENTS[name].format(root=files.root)
+    refused_with_documents(launch, site, files, application, raw, BODIES.get(name))
+
+
+@pytest.mark.rule('R41', 'R44')
+@pytest.mark.needs('error-doc')
+def test_refusals_and_documents_of_h2o(launch, site, files, application):
+    documents = [{'status': status, 'url': f'/error-{status}.html'} for status in STATUSES]
+    refused_with_documents(launch, site, files, application,
+                           f'error-doc: {json.dumps(documents)}', '<p>document</p>')
+
+
+def refused_with_documents(launch, site, files, application, raw, document):
+    """document: None for the answer's own text, or any."""
+    for status in STATUSES:
         files.add(f'error-{status}.html', b'<p>document</p>')
     server = launch(site.but(
         params={'decode.requests': 'on', 'unacceptable': '406'}, scopes=scopes(application),
-        raw=DOCUMENTS[name].format(root=files.root)))
+        raw=raw))
     refusals = {status: ([('Content-Encoding', coding)], path, body)
                 for status, (path, coding, body) in REFUSALS.items()}
     refusals[406] = [('Accept-Encoding', '*;q=0')], '/to/it', b'x'
@@ -142,13 +158,13 @@ def test_refusals_and_error_documents(launch, site, files, application, name):
         answer = client.h1(server.port, path, fields, 'POST', body=body)
         field, value = WITH_IT.get(status, ('content-encoding', None))
         assert (answer.status, answer.header(field)) == (status, value)
-        if name in BODIES:
-            assert answer.body.decode() == BODIES[name].format(status)
+        if document:
+            assert answer.body.decode() == document.format(status)
     nothing_held(server)
 
 
 @pytest.mark.rule('R41')
-@pytest.mark.needs('error-documents')
+@pytest.mark.needs('error-handlers')
 @pytest.mark.parametrize('setting', ['error-handler', 'error-handler-404'])
 def test_an_error_handler_behind_a_decoded_body(launch, site, files, setting):
     files.add_script('error.cgi', ERROR_HANDLER)
