@@ -74,12 +74,14 @@ def application():
 
 @pytest.fixture(scope='module')
 def server(launch_shared, site, application):
-    """/long/: no ratio is too much, so that the length alone decides."""
-    return launch_shared(site.but(
+    """/long/: no ratio is too much: the length alone decides.  Nothing is left at the end."""
+    it = launch_shared(site.but(
         params={'decode.requests': 'on', 'decode.memory': f'{MEMORY}m'},
         env=NOTHING_KEPT, scopes=(
             Scope('/to/', origin=application.port),
             Scope('/long/', origin=application.port, params={'decode.max-ratio': '100000'}))))
+    yield it
+    nothing_held(it)
 
 
 @pytest.mark.rule('R43')
@@ -93,7 +95,6 @@ def test_a_bomb(server, protocol, get, application, codings, path):
         pytest.skip('curl takes an answer before the end of its body for an error')
     assert get(server, path, fields, method='POST', body=bomb(codings)).status == 413
     assert application.lengths(path) == set()
-    nothing_held(server)
 
 
 class Peaks:
