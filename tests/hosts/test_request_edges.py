@@ -25,13 +25,13 @@ def server(launch_shared, site, scripts):
     return launch_shared(site.but(params={'decode.requests': 'on'}))
 
 
-# ---- the field ------------------------------------------------------------------------------------
+# ---- the field -----------------------------------------------------------------------------------
 
 @pytest.mark.rule('R41')
 @pytest.mark.parametrize('fields, codings', [
     (['GZIP'], 'gzip'), (['x-gzip'], 'gzip'), (['X-GZip , identity'], 'gzip'), (['identity'], None),
-    (['Identity', 'identity'], None), (['br', 'gzip'], 'br, gzip'), ([' , gzip,, br ,'], 'gzip, br'),
-    (['zstd, identity, BR'], 'zstd, br')])
+    (['Identity', 'identity'], None), (['br', 'gzip'], 'br, gzip'),
+    ([' , gzip,, br ,'], 'gzip, br'), (['zstd, identity, BR'], 'zstd, br')])
 def test_names_and_lines(server, protocol, get, fields, codings):
     body = coded(PLAIN[:5000], codings) if codings else PLAIN[:5000]
     answer = get(server, '/tell.cgi', [('Content-Encoding', field) for field in fields],
@@ -42,11 +42,11 @@ def test_names_and_lines(server, protocol, get, fields, codings):
     assert codings is None or label == ''
 
 
-# ---- HTTP/1 ---------------------------------------------------------------------------------------
+# ---- HTTP/1 --------------------------------------------------------------------------------------
 
 @pytest.mark.rule('R41')
 def test_who_waits_to_be_told(server):
-    """Expect: 100-continue (section 10.1.1): the body is sent once it is asked for, or not at all."""
+    """Expect: 100-continue (section 10.1.1): the body is sent once it is asked for, or never."""
     with client.Connection(server.port) as connection:
         connection.socket.sendall(head(f'Content-Length: {len(BODY)}', 'Expect: 100-continue'))
         first = connection.head()

@@ -37,8 +37,8 @@ def served_meanwhile(server, codings, body):
 @pytest.mark.rule('R42', 'R43')
 @pytest.mark.parametrize('codings', ['zstd', 'br', 'br, gzip', 'zstd, br, gzip'])
 def test_others_are_served_meanwhile(server, codings):
-    """All but the end of it is right, so that decoding is all that is done.  At once, that would let
-    no more than the first few through."""
+    """All but the end of it is right, so that decoding is all that is done.  At once, that would
+    let no more than the first few through."""
     block = random.Random(6).randbytes(4096)
     innermost, *others = codings.split(', ')
     body = coded(block * (LONG // len(block)), innermost)[:-1]
