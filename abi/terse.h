@@ -392,8 +392,8 @@ typedef struct terse_api {
     void (*exchange_end)(terse_exchange *x, int32_t how, terse_outcome *out);
 
     /* Borrows an encoder or decoder from the pool, set up and clean.  For an exchange whose
-     * decision was STREAM: hands over the encoder that the decision has set up already; spec's
-     * exchange is all that counts then, and it does not fail.
+     * decision was STREAM or UNCODE: hands over the stream that the decision has set up already;
+     * spec's exchange is all that counts then, and it does not fail.
      * E_ARG, E_TOOBIG, E_CODING, E_NOMEM, E_STATE (policy not sealed): nothing was changed.
      * Owner: the pool; given back by stream_free, or by exchange_end of spec->exchange.  [worker] */
     terse_status (*stream_open)(terse_pool *pool, const terse_spec *spec, terse_stream **out);
@@ -402,7 +402,8 @@ typedef struct terse_api {
      * to FINISH alone: the coded body is complete; of a decoder, that it was whole, for until then
      * another gzip member, zstd frame or a byte that does not belong there may follow.
      * E_BROKEN (encoder), E_DATA, E_LIMIT, E_NOMEM (decoder): the stream is of no more use.
-     * What the coded bytes are is not promised: they differ between versions and settings.
+     * A stream with decoders takes at most 64 KB and gives at most 256 KB in one call; MORE may
+     * then come when nothing was moved.  What the coded bytes are is not promised: they differ between versions and settings.
      * report may be NULL.  Never blocks.  [worker] */
     terse_status (*stream_run)(terse_stream *stream, int32_t operation, terse_in *in,
                                terse_out *out, terse_report *report);
