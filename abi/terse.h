@@ -143,22 +143,25 @@ typedef struct terse_facts {
     uint32_t http_version; /* the client's: 10, 11, 20, 30 */
     uint32_t status;       /* of the response; 0 in request() */
     int64_t length;        /* of the response body in bytes; -1 when not known */
-    uint64_t body_limit;   /* most bytes of a request body that the host takes; 0: it has no limit */
+    uint64_t body_limit; /* most bytes of a request body that the host takes; 0: it has no limit */
 } terse_facts;
 #define TERSE_FACTS_SIZE_V0 TERSE_OFFSETOFEND(terse_facts, length)
 #define TERSE_FACT_COMPLETE (UINT32_C(1) << 0)  /* the whole body is at hand, length is exact */
 #define TERSE_FACT_NO_ACCESS (UINT32_C(1) << 1) /* the host cannot hand this body over */
 #define TERSE_FACT_NO_STREAM (UINT32_C(1) << 2) /* the host can take whole bodies only */
 
-#define TERSE_PASS 0    /* leave the body alone; apply edits, frame as length says */
-#define TERSE_WHOLE 1   /* collect the body, call encode_whole: its decision has the edits */
-#define TERSE_PEEK 2    /* collect `need` bytes of the body, call decide_more */
-#define TERSE_STREAM 3  /* apply edits, stream_open (it is set up: cannot fail), run every byte; coding
+#define TERSE_PASS 0  /* leave the body alone; apply edits, frame as length says */
+#define TERSE_WHOLE 1 /* collect the body, call encode_whole: its decision has the edits */
+#define TERSE_PEEK 2  /* collect `need` bytes of the body, call decide_more */
+#define TERSE_STREAM                                                                               \
+    3 /* apply edits, stream_open (it is set up: cannot fail), run every byte; coding
                         * may be NULL: the stream takes a coding off */
 #define TERSE_NO_BODY 4 /* apply status and edits, send no body */
-#define TERSE_REPLY 5   /* request() and request_body(): the answer is status, edits and body;
+#define TERSE_REPLY                                                                                \
+    5 /* request() and request_body(): the answer is status, edits and body;
                          * nothing is run */
-#define TERSE_UNCODE 6  /* request() only: stream_open (it is set up: cannot fail), run every byte of
+#define TERSE_UNCODE                                                                               \
+    6 /* request() only: stream_open (it is set up: cannot fail), run every byte of
                          * the request's body, then request_body */
 
 #define TERSE_LENGTH_UNKNOWN (-1) /* remove Content-Length, frame by other means */
