@@ -82,6 +82,12 @@ struct coder *chain_last(const struct chain *chain)
     return chain->stages[chain->n - 1].coder;
 }
 
+void chain_bound(struct chain *chain, uint64_t more)
+{
+    for (unsigned i = 0; i < chain->n; i++)
+        chain->stages[i].coder->most = chain->stages[i].coder->bytes + more;
+}
+
 uint64_t chain_count(terse_pool *pool, struct chain *chain)
 {
     uint64_t bytes = 0;
@@ -103,11 +109,30 @@ struct turn {
     size_t work;          /* bytes that may still be given */
 };
 
+static uint64_t burst_of(const struct chain *chain, const struct stage *stage)
+{
+    return stage == &chain->stages[chain->n - 1] ? CHAIN_BURST : CHAIN_BURST_INSIDE;
+}
+
 static bool is_over(const struct chain *chain, const struct stage *stage)
 {
     if (stage->given > chain->limits.length)
         return true;
-    return stage->given > CHAIN_BURST && stage->given / chain->limits.ratio > chain->taken;
+    return stage->given > burst_of(chain, stage) &&
+           stage->given / chain->limits.ratio > chain->taken;
+}
+
+/* The most that a stage can give without being refused, as far as that is known: while more may come
+ * from the wire, so may more come of it. */
+static uint64_t longest_of(const struct turn *t, const struct stage *stage)
+{
+    const struct chain_limits *limits = &t->chain->limits;
+    uint64_t came = t->chain->taken + t->wire.in_len + 1, burst = burst_of(t->chain, stage), most;
+
+    if (t->operation != TERSE_FINISH || limits->ratio > UINT64_MAX / came)
+        return limits->length;
+    most = came * limits->ratio < burst ? burst : came * limits->ratio;
+    return most < limits->length ? most : limits->length;
 }
 
 /* One byte more than is allowed has to fit, for whether it comes is the question. */
@@ -127,12 +152,19 @@ static terse_status step(struct turn *t, struct stage *stage, int32_t operation,
     terse_status status;
 
     io->out_len = allowed;
+    stage->coder->longest = longest_of(t, stage);
     status = stage->coder->kind->run(stage->coder, operation, io);
     stage->given += allowed - io->out_len;
     t->work -= allowed - io->out_len;
     io->out_len += room - allowed;
     stage->more = status == TERSE_MORE;
     stage->ended = status == TERSE_END;
+    return status;
+}
+
+static terse_status within_limits(const struct turn *t, const struct stage *stage,
+                                  terse_status status)
+{
     return status >= 0 && is_over(t->chain, stage) ? TERSE_E_LIMIT : status;
 }
 
@@ -148,7 +180,7 @@ static terse_status run_first(struct turn *t, struct coder_io *out)
     t->wire.in_len = io.in_len;
     out->out = io.out;
     out->out_len = io.out_len;
-    return status;
+    return within_limits(t, stage, status);
 }
 
 static terse_status run_stage(struct turn *t, unsigned i, struct coder_io *out);
@@ -186,7 +218,8 @@ static terse_status run_stage(struct turn *t, unsigned i, struct coder_io *out)
         }
         io = (struct coder_io){before->held + before->pos, before->len - before->pos, out->out,
                                out->out_len};
-        status = step(t, stage, before->ended ? TERSE_FINISH : TERSE_RUN, &io);
+        status =
+            within_limits(t, stage, step(t, stage, before->ended ? TERSE_FINISH : TERSE_RUN, &io));
         before->pos = before->len - io.in_len;
         out->out = io.out;
         out->out_len = io.out_len;

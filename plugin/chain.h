@@ -18,8 +18,10 @@ struct chain_limits {
     int64_t
         aside; /* windows are set aside for a body of so many coded bytes; -1: not known; 0: none */
 };
-/* A short body is no bomb, however well it shrank. */
+/* A short body is no bomb, however well it shrank; but what is coded already shrinks little, so of what
+ * one coding hands to the next less is let pass. */
 #define CHAIN_BURST (UINT64_C(1) << 20)
+#define CHAIN_BURST_INSIDE (UINT64_C(64) << 10)
 
 struct chain;
 
@@ -33,6 +35,8 @@ terse_status chain_run_within(struct chain *chain, int32_t operation, struct cod
                               size_t *work);
 /* The decoder that gives the body. */
 struct coder *chain_last(const struct chain *chain);
+/* So many bytes more each of its decoders may take from now on. */
+void chain_bound(struct chain *chain, uint64_t more);
 /* Counts its decoders' memory anew: bytes that they hold. */
 uint64_t chain_count(terse_pool *pool, struct chain *chain);
 void chain_close(terse_pool *pool, struct chain *chain, bool clean);

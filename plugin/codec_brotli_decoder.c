@@ -17,13 +17,29 @@ struct decoder {
     struct blocks *blocks;
     uint64_t bytes; /* lent to this one */
     BrotliDecoderState *state;
+    bool over; /* it is about to give more than it may */
 };
 
+/* What the library puts behind a window, in versions up to 1.0.9 and from 1.1.0 on. */
+static bool is_window(size_t size)
+{
+    size_t slack = size & (((size_t)1 << (63 - __builtin_clzll(size))) - 1);
+
+    return size > 65536 && (slack == 42 || slack == 542);
+}
+
+/* It fills all of its window before it gives anything, and has one made that is at most twice as large as
+ * what the next part of the body is said to decode to.  So 20 bytes would cost a call 16 MB, which the
+ * limits are going to refuse anyway. */
 static void *decoder_take(void *opaque, size_t size)
 {
     struct decoder *d = opaque;
-    void *ptr = blocks_take(d->blocks, size);
+    void *ptr;
 
+    d->over = is_window(size) && size / 2 > d->base.longest;
+    if (d->over || d->bytes + size > d->base.most)
+        return NULL;
+    ptr = blocks_take(d->blocks, size);
     if (ptr)
         d->bytes += blocks_size(ptr);
     return ptr;
@@ -46,6 +62,7 @@ static struct coder *decoder_make(struct blocks *blocks, const struct coder_want
     if (!d)
         return NULL;
     memset(d, 0, sizeof *d);
+    d->base.most = d->base.longest = UINT64_MAX;
     d->blocks = blocks;
     d->state = BrotliDecoderCreateInstance(decoder_take, decoder_give, d);
     if (!d->state) {
@@ -75,7 +92,8 @@ static terse_status decoder_error(const BrotliDecoderState *state)
 
 static terse_status decoder_run(struct coder *coder, int32_t operation, struct coder_io *io)
 {
-    BrotliDecoderState *state = ((struct decoder *)coder)->state;
+    const struct decoder *d = (const struct decoder *)coder;
+    BrotliDecoderState *state = d->state;
 
     if (!BrotliDecoderIsFinished(state)) {
         switch (BrotliDecoderDecompressStream(state, &io->in_len, &io->in, &io->out_len, &io->out,
@@ -89,7 +107,7 @@ static terse_status decoder_run(struct coder *coder, int32_t operation, struct c
                 return TERSE_MORE;
             return operation == TERSE_FINISH ? TERSE_E_DATA : TERSE_OK;
         default:
-            return decoder_error(state);
+            return d->over ? TERSE_E_LIMIT : decoder_error(state);
         }
     }
     if (io->in_len)

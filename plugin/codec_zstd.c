@@ -31,14 +31,18 @@ extern __typeof__(ZSTD_estimateCStreamSize_usingCParams) ZSTD_estimateCStreamSiz
 
 struct memory {
     struct blocks *blocks;
-    uint64_t bytes; /* lent to one context */
+    uint64_t bytes;              /* lent to one context */
+    const struct coder *decoder; /* a window is taken only where it may be */
 };
 
 static void *context_alloc(void *opaque, size_t size)
 {
     struct memory *memory = opaque;
-    void *ptr = blocks_take(memory->blocks, size);
+    void *ptr;
 
+    if (memory->decoder && memory->bytes + size > memory->decoder->most)
+        return NULL;
+    ptr = blocks_take(memory->blocks, size);
     if (ptr)
         memory->bytes += blocks_size(ptr);
     return ptr;
@@ -370,6 +374,8 @@ static struct coder *decoder_make(struct blocks *blocks, const struct coder_want
         return NULL;
     memset(d, 0, sizeof *d);
     d->memory.blocks = blocks;
+    d->memory.decoder = &d->base;
+    d->base.most = UINT64_MAX;
     d->base.own_memory = !ZSTD_createDCtx_advanced;
     d->context =
         d->base.own_memory

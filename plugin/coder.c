@@ -88,6 +88,7 @@ struct coder *coder_take(struct shelf *shelf, struct blocks *blocks, const struc
     }
     coder_count(shelf, coder);
     set_aside(shelf, coder, want->need);
+    coder->most = coder->longest = UINT64_MAX;
     return coder;
 }
 

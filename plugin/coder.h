@@ -79,6 +79,8 @@ struct coder {
     uint64_t bytes;   /* as last counted */
     uint64_t need;    /* while lent: what is set aside for it, what it holds included */
     uint64_t settled; /* said by run: all that it is going to need after all; 0: nothing */
+    uint64_t most;    /* while lent, of a decoder: bytes that it may hold */
+    uint64_t longest; /* while lent: a body that gives more is refused */
     uint32_t period;  /* when it was last used */
     bool own_memory;  /* what it uses is not in the pool's blocks; said by make */
 };

@@ -325,6 +325,15 @@ terse_status stream_encode(terse_stream *stream, int32_t operation, struct coder
     return step(stream, operation, io);
 }
 
+/* What a request's body may still take, of decode.memory. */
+static uint64_t may_hold(const terse_stream *stream)
+{
+    uint64_t most = stream->exchange->policy->settings.decode_memory;
+    uint64_t held = stream->pool->decoding;
+
+    return held < most ? most - held : 0;
+}
+
 /* What a request's body holds: its decoders, and what they gave. */
 static bool is_held(terse_stream *stream, uint64_t given)
 {
@@ -345,6 +354,8 @@ static terse_status decode(terse_stream *stream, int32_t operation, struct coder
 
     if (!stream->chain)
         return step(stream, operation, io);
+    if (stream->request)
+        chain_bound(stream->chain, may_hold(stream));
     status = chain_run(stream->chain, operation, io);
     if (stream->request && !is_held(stream, room - io->out_len) && status >= 0)
         status = TERSE_E_NOMEM;

@@ -5,7 +5,9 @@ uint8_t upload_room[UPLOAD_ROOM];
 
 uint64_t memory_in_use(const struct rig *rig)
 {
-    return counter(rig, "memory.held") - counter(rig, "memory.idle");
+    uint64_t held = counter(rig, "memory.held"), idle = counter(rig, "memory.idle");
+
+    return idle < held ? held - idle : 0; /* codecs say more than some have taken */
 }
 
 void upload_new(struct upload *u, struct rig *rig)
