@@ -17,7 +17,7 @@ JSON_SIZE = 127 * 1024
 # Calibrated once, by what the libraries take alone: brotli 290 for an empty block of one byte, and
 # 60,000 for the tables of a short body; zlib 9,000 for a KB of zeros, brotli 13,000.
 PER_INPUT_BYTE, PER_OUTPUT_KB = 400, 10000
-AHEAD = 16 << 10  # KB: brotli fills its window before it gives a byte, whatever it is asked for
+AHEAD = 2 << 10  # KB: brotli fills its window before it gives a byte, up to what limits let pass
 CALL_IN, CALL_OUT = 64 << 10, 256 << 10
 END, LIMIT = 2, -10
 CODINGS = ['gzip', 'br', 'zstd', 'deflate', 'br, gzip', 'gzip, br', 'gzip, zstd, br',
