@@ -45,6 +45,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
+    config.addinivalue_line('markers', 'sanitized: means little in any other')
     config.addinivalue_line('markers', 'rule(name): shows this rule of plugin/RULES.md')
     for name, why in WHEN_NAMED.items():
         config.addinivalue_line('markers', f'{name}: {why}; only when named by -m {name}')
@@ -87,11 +88,14 @@ def is_about_others(item, names):
     return not set(getattr(item.module, 'ONLY', names)) & set(names)
 
 
+TABLES = ('test_rules_', 'test_request_matrix', 'test_origin_codings')
+
+
 def says_nothing_to_a_sanitizer(item):
-    """The tables of rules run the same code over HTTP/2, and it takes curl's time."""
-    over_h2 = hasattr(item, 'callspec') and item.callspec.params.get('protocol') == 'h2'
-    return item.get_closest_marker('plain') or \
-        over_h2 and item.module.__name__.startswith('test_rules_')
+    """Tables run the same code over HTTP/2, and it takes curl's time."""
+    params = item.callspec.params if hasattr(item, 'callspec') else {}
+    over_h2 = 'h2' in (params.get('protocol'), params.get('framing'))
+    return item.get_closest_marker('plain') or over_h2 and item.module.__name__.startswith(TABLES)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -103,6 +107,7 @@ def pytest_collection_modifyitems(config, items):
         mark_what_a_server_lacks(item)
     left_out = [item for item in items if is_about_others(item, names)
                 or sanitized and says_nothing_to_a_sanitizer(item)
+                or not sanitized and item.get_closest_marker('sanitized')
                 or waits_for_its_part(item, wanted)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import brotli
 import client
+import pytest
 from coders import CODERS
 from many import MANY_CONNECTIONS, many_files  # noqa: F401
 from origins import Origin, Reply
@@ -79,6 +80,7 @@ def open_idle(server):
     return connections
 
 
+@pytest.mark.sanitized
 def test_every_pair_of_codings(launch, server_class, site, many_files):  # noqa: F811
     origin = Echo()
     server = launch(site.but(
