@@ -2,6 +2,7 @@
 """Options and fixtures of the host suite."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no server is left behind
     config.addinivalue_line('markers', 'plain: means nothing in a sanitized build')
     config.addinivalue_line('markers', 'sanitized: means little in any other')
     config.addinivalue_line('markers', 'rule(name): shows this rule of plugin/RULES.md')
