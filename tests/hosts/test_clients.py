@@ -31,8 +31,9 @@ CLIENTS = {  # the command, and what it says of its version
     'Ruby Net::HTTP': (['ruby', 'client.rb'], ['ruby', '--version']),
 }
 REFUSED = {'bad': '400', 'unknown': '415', 'long': '413'}
-# lighttpd ends a stream whose body it does not want with an error, which curl takes for the answer
-EARLY = {('lighttpd', 'curl, HTTP/2', 'unknown'): ['000']}
+# lighttpd does not wait for a body that it does not want, whoever answers: over HTTP/2 these clients may
+# see the end of the stream or of the connection before the answer
+EARLY = {('lighttpd', name, 'unknown'): ['000'] for name in ('curl, HTTP/2', 'httpx, HTTP/2')}
 NOT_OFFERED = ['deflate']  # by default
 LIMIT = 200000
 

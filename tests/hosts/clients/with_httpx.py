@@ -26,8 +26,11 @@ for coding, body in (('gzip', gzip.compress(kept(''))), ('deflate', zlib.compres
     print('send', coding, answer.status_code, answer.text.strip())
 for what, coding, body in (('bad', 'gzip', kept('')), ('unknown', 'compress', kept('')),
                            ('long', 'gzip', kept('.long'))):
-    answer = session.post(f'{URL}/tell.cgi', content=body, headers={'Content-Encoding': coding})
-    print('refused', what, answer.status_code)
+    try:
+        answer = session.post(f'{URL}/tell.cgi', content=body, headers={'Content-Encoding': coding})
+        print('refused', what, answer.status_code)
+    except httpx.TransportError:
+        print('refused', what, '000')
 answer = session.get(f'{URL}/page.html')
 print('receive default', answer.headers.get('content-encoding'), digest(answer))
 for coding in ('gzip', 'br'):
