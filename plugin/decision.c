@@ -26,18 +26,6 @@
 
 /* ---- outcomes --------------------------------------------------------------------------------- */
 
-static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision *out)
-{
-    const struct edits *edits = &x->pool->edits;
-
-    d->reason = x->reason;
-    d->reason_name = reason_name(x->reason);
-    d->reason_text = reason_text(x->reason);
-    d->edits = edits->list;
-    d->n_edits = edits->count;
-    return give(out, TERSE_DECISION_SIZE_V0, d, sizeof *d);
-}
-
 /* The hint is between origin and server: it does not leave. */
 static struct edits *begin_edits(terse_exchange *x, const terse_facts *f)
 {
@@ -60,7 +48,7 @@ static terse_status identity(terse_exchange *x, const terse_facts *f, uint8_t re
     x->reason = reason;
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_DECIDED;
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 /* The answer of ours, or the document that the server has put in its place. */
@@ -74,7 +62,7 @@ static terse_status refused(terse_exchange *x, const terse_facts *f, terse_decis
     refusal_fields(x);
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_DECIDED;
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 static terse_status coded(terse_exchange *x, const terse_facts *f, terse_decision *d,
@@ -85,7 +73,7 @@ static terse_status coded(terse_exchange *x, const terse_facts *f, terse_decisio
 
     representation_coded(begin_edits(x, f), f, x->policy, x->coding, streamed);
     d->coding = coding_name(x->coding);
-    return answer(x, d, out);
+    return exchange_answer(x, d, out);
 }
 
 static terse_status want(terse_exchange *x, uint8_t state, terse_decision *d, terse_decision *out)
@@ -94,7 +82,7 @@ static terse_status want(terse_exchange *x, uint8_t state, terse_decision *d, te
     x->reason = REASON_NONE;
     x->state = state;
     d->length = TERSE_LENGTH_KEEP;
-    return answer(x, d, out);
+    return exchange_answer(x, d, out);
 }
 
 static uint8_t reason_of_failure(terse_status status)
@@ -156,7 +144,7 @@ static terse_status head(terse_exchange *x, const terse_facts *f, terse_decision
     representation_vary(e, f);
     representation_validator(e, f, x->policy, x->coding, true);
     x->coding = CODING_IDENTITY;
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 /* What the 200 would have, or what the client has of it: where it gets no coding, it may have got a
@@ -204,7 +192,7 @@ static terse_status not_modified(terse_exchange *x, const terse_facts *f, int co
     x->reason = REASON_NOT_MODIFIED;
     x->coding = CODING_IDENTITY;
     x->state = EXCHANGE_DECIDED;
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 /* Whether the client has it already, and nobody has seen that. */
@@ -254,7 +242,7 @@ static terse_status decode(terse_exchange *x, const terse_facts *f, const struct
         return identity(x, f, reason_of_failure(status), true, out);
     x->coding = (uint8_t)o->coding;
     decoded_edits(x, f, &d);
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 /* It passes where the client takes its coding, and where nothing can be done about it. */

@@ -61,7 +61,7 @@ static bool is_unacceptable(const terse_exchange *x, const terse_facts *f)
            !(f->method.len == 7 && !memcmp(f->method.ptr, "CONNECT", 7));
 }
 
-static terse_status answer(terse_exchange *x, terse_decision *d, terse_decision *out)
+terse_status exchange_answer(terse_exchange *x, terse_decision *d, terse_decision *out)
 {
     d->reason = x->reason;
     d->reason_name = reason_name(x->reason);
@@ -97,7 +97,7 @@ terse_status exchange_request(terse_exchange *x, const terse_facts *facts, terse
     exchange_read_request(x, &f);
     if (!again)
         first_request(x, &f, &d);
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 terse_status exchange_request_body(terse_exchange *x, const terse_facts *facts, terse_status how,
@@ -113,7 +113,7 @@ terse_status exchange_request_body(terse_exchange *x, const terse_facts *facts, 
         return TERSE_E_STATE;
     edits_clear(&x->pool->edits);
     request_body_close(x, &f, how, length, &d);
-    return answer(x, &d, out);
+    return exchange_answer(x, &d, out);
 }
 
 terse_status exchange_stream_open(terse_pool *pool, const terse_spec *spec, terse_stream **out)

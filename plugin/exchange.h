@@ -51,6 +51,8 @@ terse_status exchange_stream_open(terse_pool *pool, const terse_spec *spec, ters
 
 /* Checks and copies facts, and binds x to their policy and pool. */
 terse_status exchange_enter(terse_exchange *x, const terse_facts *facts, terse_facts *copy);
+/* Hands d over, with x's reason and the pool's edits. */
+terse_status exchange_answer(terse_exchange *x, terse_decision *d, terse_decision *out);
 /* Reads Accept-Encoding, once. */
 void exchange_read_request(terse_exchange *x, const terse_facts *facts);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "origin_coding.h"
 
-#include <string.h>
-
 #include "coding.h"
 #include "content_codings.h"
 #include "edits.h"
@@ -73,20 +71,15 @@ static unsigned offered(const terse_exchange *x, const terse_facts *f)
 
 void origin_coding_offer(const terse_exchange *x, const terse_facts *f, struct edits *e)
 {
-    terse_str pieces[2 * (CODING_COUNT + 1)], value;
-    unsigned bits = offered(x, f);
-    size_t n = 0;
+    int codings[CODING_COUNT + 1];
+    unsigned bits = offered(x, f), n = 0;
+    terse_str value;
 
     if (!bits)
         return;
     for (int coding = 0; coding <= CODING_IDENTITY; coding++)
-        if (bits >> coding & 1) {
-            const char *name = coding_name(coding);
-
-            if (n)
-                pieces[n++] = STR(", ");
-            pieces[n++] = (terse_str){name, strlen(name)};
-        }
-    if (edits_join(e, pieces, n, &value))
+        if (bits >> coding & 1)
+            codings[n++] = coding;
+    if (content_codings_list(e, codings, n, &value))
         edits_put(e, TERSE_EDIT_SET, TERSE_REQUEST, STR("accept-encoding"), value);
 }

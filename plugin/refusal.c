@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "coding.h"
+#include "content_codings.h"
 #include "edits.h"
 #include "exchange.h"
 #include "policy.h"
 #include "pool.h"
 #include "reasons.h"
 #include "text.h"
-
-#define PIECES (2 * CODING_COUNT + 2)
 
 static void set(struct edits *e, terse_str name, terse_str value)
 {
@@ -30,25 +29,15 @@ static void reply(terse_exchange *x, uint32_t status, uint8_t reason, terse_str 
     x->refused = 1;
 }
 
-static void add_name(terse_str *pieces, size_t *count, int coding)
-{
-    const char *name = coding_name(coding);
-
-    if (*count)
-        pieces[(*count)++] = STR(", ");
-    pieces[(*count)++] = (terse_str){name, strlen(name)};
-}
-
 void refusal_not_acceptable(terse_exchange *x, terse_decision *d)
 {
     const terse_negotiator *n = &x->policy->negotiator;
-    terse_str pieces[PIECES], names, text;
-    size_t count = 0;
+    int codings[CODING_COUNT + 1] = {CODING_IDENTITY};
+    terse_str names, text;
 
-    add_name(pieces, &count, CODING_IDENTITY);
     for (unsigned i = 0; i < n->n_order; i++)
-        add_name(pieces, &count, n->order[i]);
-    edits_join(&x->pool->edits, pieces, count, &names);
+        codings[i + 1] = n->order[i];
+    content_codings_list(&x->pool->edits, codings, n->n_order + 1u, &names);
     edits_join(&x->pool->edits,
                (terse_str[]){STR("The content codings on offer here are "), names, STR(".\n")}, 3,
                &text);
@@ -59,13 +48,14 @@ void refusal_not_acceptable(terse_exchange *x, terse_decision *d)
 /* What of request bodies can be decoded here (sections 12.5.3 and 15.5.16). */
 static void offer(terse_exchange *x)
 {
-    terse_str pieces[PIECES], names;
-    size_t count = 0;
+    int codings[CODING_COUNT];
+    unsigned n = 0;
+    terse_str names;
 
     for (int coding = 0; coding < CODING_COUNT; coding++)
         if (coding_built(coding))
-            add_name(pieces, &count, coding);
-    edits_join(&x->pool->edits, pieces, count, &names);
+            codings[n++] = coding;
+    content_codings_list(&x->pool->edits, codings, n, &names);
     set(&x->pool->edits, STR("accept-encoding"), names);
 }
 

@@ -35,8 +35,8 @@ def text(value):
 
 class Plugin:
     def __init__(self, path):
-        self.library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        entry = self.library.terse_plugin_entry
+        self.loaded = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        entry = self.loaded.terse_plugin_entry
         entry.argtypes, entry.restype = [ctypes.c_uint32], ctypes.POINTER(struct('terse_api'))
         self.entry = entry
         self.api = entry(1).contents

@@ -5,7 +5,7 @@ import hashlib
 import threading
 
 from gateways import FastCGI
-from origins import Origin, Reply
+from origins import Origin, Reply, read_head
 
 BODY = ' body'  # no field has such a name
 
@@ -25,13 +25,9 @@ class Telling(Origin):
         self.gate.set()
         self.got = []
 
-    @staticmethod
-    def read(reader):
-        method, path, _ = reader.readline().decode('latin-1').split(' ')
-        headers = {}
-        while (line := reader.readline().decode('latin-1').strip()):
-            name, value = line.split(':', 1)
-            headers[name.lower()] = value.strip()
+    @classmethod
+    def read(cls, reader):
+        method, path, headers = read_head(reader)
         headers[BODY] = reader.read(int(headers.get('content-length', 0)))
         if len(headers[BODY]) < int(headers.get('content-length', 0)):
             raise ValueError('the server says that it is not whole')
@@ -67,3 +63,10 @@ class TellingFastCGI(FastCGI):
 
     def reply_to(self, path, headers):
         return Reply(told_of(headers.pop(BODY), headers), headers=[('Content-Type', 'text/x-told')])
+
+
+class Echo(Telling):
+    """Answers with the body itself, unless somebody left a coding on it."""
+
+    def reply_to(self, path, headers):
+        return Reply(headers.pop(BODY), 500 if 'content-encoding' in headers else 200)

@@ -34,6 +34,16 @@ class Reply:
             yield b'0\r\n\r\n'
 
 
+def read_head(reader):
+    """(method, path, {lower-case name: value}) of a request, up to its body."""
+    method, path, _ = reader.readline().decode('latin-1').split(' ')
+    headers = {}
+    while (line := reader.readline().decode('latin-1').strip()):
+        name, value = line.split(':', 1)
+        headers[name.lower()] = value.strip()
+    return method, path, headers
+
+
 class Origin:
     """Answers the paths that cases register; anything else is a 404 of its own."""
 
@@ -69,14 +79,10 @@ class Origin:
     def reply_to(self, path, _headers):
         return self.replies.get(path.split('?')[0], Reply(b'no such reply', 404))
 
-    @staticmethod
-    def read(reader):
+    @classmethod
+    def read(cls, reader):
         """(method, path, {lower-case name: value}) of a request."""
-        method, path, _ = reader.readline().decode('latin-1').split(' ')
-        headers = {}
-        while (line := reader.readline().decode('latin-1').strip()):
-            name, value = line.split(':', 1)
-            headers[name.lower()] = value.strip()
+        method, path, headers = read_head(reader)
         reader.read(int(headers.get('content-length', 0)))
         return method, path, headers
 

@@ -99,23 +99,23 @@ class Decoder:
 
     def __init__(self, coding):
         if coding is None:
-            self.library = Plain()
+            self.codec = Plain()
         elif coding == 'gzip':
-            self.library = zlib.decompressobj(31)
+            self.codec = zlib.decompressobj(31)
         elif coding == 'br':
-            self.library = brotli.Decompressor()
+            self.codec = brotli.Decompressor()
         else:
-            self.library = zstandard.ZstdDecompressor().decompressobj()
+            self.codec = zstandard.ZstdDecompressor().decompressobj()
 
     def more(self, data):
-        if isinstance(self.library, brotli.Decompressor):
-            return self.library.process(data)
-        return self.library.decompress(data) if data else b''
+        if isinstance(self.codec, brotli.Decompressor):
+            return self.codec.process(data)
+        return self.codec.decompress(data) if data else b''
 
     def ended(self):
-        if isinstance(self.library, brotli.Decompressor):
-            return self.library.is_finished()
-        return self.library.eof and not self.library.unused_data
+        if isinstance(self.codec, brotli.Decompressor):
+            return self.codec.is_finished()
+        return self.codec.eof and not self.codec.unused_data
 
 
 # ---- cases ---------------------------------------------------------------------------------------

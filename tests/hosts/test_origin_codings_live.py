@@ -36,20 +36,20 @@ class Flushed:
     def __init__(self, coding):
         self.coding = coding
         if coding == 'br':
-            self.library = brotli.Compressor(quality=4)
+            self.codec = brotli.Compressor(quality=4)
         elif coding == 'zstd':
-            self.library = zstandard.ZstdCompressor().compressobj()
+            self.codec = zstandard.ZstdCompressor().compressobj()
         else:
-            self.library = zlib.compressobj(6, zlib.DEFLATED, 31 if coding == 'gzip' else 15)
+            self.codec = zlib.compressobj(6, zlib.DEFLATED, 31 if coding == 'gzip' else 15)
 
     def part(self, data):
         if self.coding == 'br':
-            return self.library.process(data) + self.library.flush()
+            return self.codec.process(data) + self.codec.flush()
         how = zstandard.COMPRESSOBJ_FLUSH_BLOCK if self.coding == 'zstd' else zlib.Z_SYNC_FLUSH
-        return self.library.compress(data) + self.library.flush(how)
+        return self.codec.compress(data) + self.codec.flush(how)
 
     def end(self):
-        return self.library.finish() if self.coding == 'br' else self.library.flush()
+        return self.codec.finish() if self.coding == 'br' else self.codec.flush()
 
 
 class CodedEvents(Events):

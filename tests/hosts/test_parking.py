@@ -28,11 +28,11 @@ class Frames(Decoder):
     def more(self, data):
         plain = b''
         while data:
-            if self.library.eof:
-                self.library = zstandard.ZstdDecompressor().decompressobj()
+            if self.codec.eof:
+                self.codec = zstandard.ZstdDecompressor().decompressobj()
                 self.frames += 1
             plain += super().more(data)
-            data = self.library.unused_data
+            data = self.codec.unused_data
         return plain
 
 

@@ -9,6 +9,7 @@ import brotli
 import client
 import pytest
 import zstandard
+from coders import CODERS, coded
 from server import until
 from sites import Scope
 
@@ -16,18 +17,6 @@ PLAIN = b''.join(b'line %d of a form\n' % n for n in range(40000))[:600000]
 TELL = '''printf 'Content-Type: text/plain\\r\\n\\r\\n%s/%s/' "$CONTENT_LENGTH" "$HTTP_CONTENT_ENCODING"
 exec sha256sum
 '''
-CODERS = {
-    'gzip': lambda data: gzip.compress(data, 6, mtime=0),
-    'deflate': zlib.compress,
-    'br': lambda data: brotli.compress(data, quality=4),
-    'zstd': zstandard.ZstdCompressor().compress,
-}
-
-
-def coded(data, codings):
-    for coding in codings.split(', '):
-        data = CODERS[coding](data)
-    return data
 
 
 @pytest.fixture(scope='module')

@@ -4,15 +4,14 @@ and say nothing."""
 import hashlib
 import itertools
 import random
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import brotli
 import client
 import pytest
+from applications import Echo
 from coders import CODERS
 from many import MANY_CONNECTIONS, many_files  # noqa: F401
-from origins import Origin, Reply
 from server import until
 from sites import Scope
 
@@ -27,27 +26,6 @@ SENT = {
 }
 ACCEPTED = [None, 'gzip', 'br', 'zstd']
 PAIRS = list(itertools.product(SENT, ACCEPTED))
-
-
-class Echo(Origin):
-    """Answers with what it was sent."""
-
-    def __init__(self):
-        super().__init__()
-        self.body = threading.local()
-
-    def read(self, reader):  # pylint: disable=arguments-differ
-        method, path, _ = reader.readline().decode('latin-1').split(' ')
-        headers = {}
-        while (line := reader.readline().decode('latin-1').strip()):
-            name, value = line.split(':', 1)
-            headers[name.lower()] = value.strip()
-        self.body.now = reader.read(int(headers.get('content-length', 0)))
-        return method, path, headers
-
-    def reply_to(self, path, headers):
-        coding = headers.get('content-encoding')
-        return Reply(self.body.now, 200 if coding is None else 500)
 
 
 def text(rng):
